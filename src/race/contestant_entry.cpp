@@ -11,7 +11,7 @@
 namespace joust::race {
 namespace {
 
-// Only knobs that were given count: by default no engine has such threads.
+// Looks only at knobs that were given: by default no engine has such threads.
 bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
   const EngineRow* row = catalogue.engine(choice.engine);
   const auto makes_one = [&](const KnobRow& knob) {
@@ -21,7 +21,8 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
   return row != nullptr && std::ranges::any_of(row->knobs, makes_one);
 }
 
-// The first choice of a knob that cannot be had here, and why; empty if all can.
+// Describes the first given choice that cannot be had on this machine, with the reason. Empty if all can be
+// had.
 std::string unavailable_knob(const EngineRow& engine, const Settings& knobs) {
   for (const KnobRow& knob : engine.knobs) {
     const auto given = knobs.find(knob.name);
@@ -38,7 +39,7 @@ std::string why_no_room(const FilePlan& files, const Scenario& scenario, const C
   return catalogue.no_room(files, room_beside(scenario, files, fits));
 }
 
-// A whole command is timed: neither of our engines is part of it.
+// Times a whole command: neither of joust's engines is part of it.
 Entry files_entry(Entry entry, std::string no_room) {
   if (entry.unavailable.empty()) entry.unavailable = std::move(no_room);
   entry.server_tcp = entry.client_tcp = false;

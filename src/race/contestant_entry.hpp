@@ -10,11 +10,11 @@ namespace joust::race {
 
 enum class Side : std::uint8_t { server, client };
 
-// Why an engine cannot be that side of the protocol here; empty if it can.
+// Returns why an engine cannot be that side of the protocol on this machine. Empty if it can.
 std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* protocol,
                     const Catalogue& catalogue);
 
-// A contestant under a case, with the reason if it cannot run here.
+// Makes the entry of a contestant in a case, with the reason if it cannot run here.
 Entry contestant_entry(const Contestant& contestant, const Case& one, const Scenario& scenario,
                        const Catalogue& catalogue);
 

@@ -4,7 +4,7 @@
 namespace joust::race {
 namespace {
 
-// Options that are given to a case are for the sides on which they have an effect.
+// Removes a case's options from the sides on which they have no effect.
 void leave_out_without_effect(Entry& entry, const ProtocolRow& protocol) {
   const Settings client = entry.client_options;
   const auto leave_out = [&](Settings& options, const EngineChoice& own, Role side) {

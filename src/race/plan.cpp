@@ -88,9 +88,9 @@ std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
-// An interval is for a window without breaks. At a rate the schedule goes on from turn to turn as if no time
-// had passed, but the longest turn must have some messages, and bursts of all connections must not fall into
-// ramps.
+// Returns whether a load can be split into turns. An interval needs a window without breaks. At a rate the
+// schedule goes on from turn to turn as if no time had passed, but the longest turn must have some messages,
+// and bursts of all connections must not fall into ramps.
 bool takes_turns(const LoadPlan& load) {
   constexpr double kFewest = 10;
   const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
@@ -123,8 +123,8 @@ Duration longest_rest(const CaseResult& one, Duration turn) {
          static_cast<std::int64_t>(one.entries.size());
 }
 
-// Many short generations tell more than few long ones, because what differs from start to start is the larger
-// part of the noise. `share`: of the race's time, for one entry.
+// Plans many short generations in place of few long ones: they measure more precisely, because what differs
+// from start to start is the larger part of the noise. `share`: the part of the race's time for one entry.
 void shorten(Case& one, Duration share) {
   LoadPlan& load = one.load;
   constexpr std::int64_t kWantedGenerations = 12;
@@ -141,8 +141,9 @@ void shorten(Case& one, Duration share) {
   load.duration = std::min(load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
 }
 
-// Trials with a window of their own are no basis for a goal: those that are precise enough take hours. So
-// they have a number of rounds, or as many of these as fit into the time.
+// Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them
+// for a precise result take hours. A race with such trials has a number of rounds, or as many of these as fit
+// into the time.
 void set_goal(Plan& plan, Duration time) {
   plan.by_time = true;
   plan.by_goal = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });

@@ -7,7 +7,8 @@
 
 #include "race/result.hpp"
 
-// The order of a race's trials. Pure: the same scenario and seed give the same plan on every machine.
+// The plan of a race: its entries and the order of their trials. Pure: the same scenario and seed give the
+// same plan on every machine.
 namespace joust::race {
 
 // One entry of one case, as indices into Plan::cases.
@@ -33,22 +34,23 @@ inline constexpr std::uint64_t kCeilingTrials = 3;
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
-// Plans whole trials for a case in place of turns, because a message takes so long: of one message, where its
-// duration is too short for two of them.
+// Plans whole trials for a case in place of turns, because a message takes so long. Where the trial's
+// duration is too short for two messages, the trial has one message.
 void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message);
 
 // A plan for capacity_race(): neither ceilings nor a second entry, and no pass that counts system calls.
 Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
-// Gives the loads the arrivals of this round: those of all contestants are the same, and others than in the
-// rounds before. A new plan is at its first round.
+// Gives the loads the arrivals of this round: the same for all contestants, and different from those of other
+// rounds. A new plan is at its first round.
 void begin_round(Plan& plan, std::uint64_t round);
 
 // All entries that run in a round, in random order. A repeated round has a new order. Ceilings run
 // kCeilingTrials times in all, in the first rounds.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 
-// The cases in the order in which their first entries run in this round, so that no case is always the last.
+// Returns the cases in the order in which their first entries run in this round, so that no case is always
+// the last.
 std::vector<std::size_t> cases_in_order(const Plan& plan, std::uint64_t round);
 
 std::size_t trials_in(const Plan& plan);

@@ -157,7 +157,7 @@ class Running {
     done_ += slots.size();
   }
 
-  // Its trials follow in the same round.
+  // Plans whole trials for the case; they follow in the same round.
   void give_up_turns_of(std::size_t case_index, Duration message) {
     const Case& one = plan_.cases[case_index].plan;
     const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.turn.count, 1));
@@ -208,7 +208,7 @@ class Running {
     who.trials.push_back(std::move(trial));
   }
 
-  // Of a round's attempts the least disturbed one counts. The results do not affect the choice.
+  // Keeps the least disturbed attempt of a round. The results do not affect the choice.
   void keep_attempt(std::uint64_t round, std::uint64_t best) {
     for (CaseResult& one : plan_.cases)
       for (Entry& who : one.entries)
@@ -227,8 +227,8 @@ class Running {
     return slots;
   }
 
-  // One more trial of each contestant, without timing. A machine that refuses the tracepoint once always
-  // does.
+  // Runs one more trial of each contestant, without timing. If a machine refuses the tracepoint once, it
+  // always refuses it.
   void count_calls() {
     std::string refused;
     for (const Slot& slot : counting_pass()) {
@@ -246,7 +246,7 @@ class Running {
     for (CaseResult& one : plan_.cases) share_counts(one);
   }
 
-  // The counts of a contestant apply to its second entry too.
+  // Copies the counts of a contestant to its second entry.
   static void share_counts(CaseResult& one) {
     const std::string too_few = too_few_to_count(one.plan);
     for (Entry& who : one.entries) {

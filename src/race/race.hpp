@@ -21,17 +21,17 @@ inline constexpr std::size_t kMostFailures = 2;
 RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
                     const Stop& stop);
 
-// What the slowest contestant of each case of a pilot answers, by the case's name; no entry for a case in
-// which nothing was measured.
+// Returns the throughput of the slowest contestant in each case of a pilot, by the case's name. A case in
+// which nothing was measured has no entry.
 std::map<std::string, Capacity> capacities_of(const RaceResult& pilot);
 
 // Computes summaries, ratios, checks, tie groups and verdicts from the recorded trials. Pure; the
 // permutation tests of check 5 use the race's seed.
 void judge(RaceResult& result);
 
-// Why nothing should be concluded from a race, or less than was asked for: a check refuses it, no contestant
-// of a case is sound, or, unless the scenario allows that, a contestant is not ranked or nothing is told.
-// Empty otherwise.
+// Returns why nothing should be concluded from a race, or less than was asked for: a check refuses it, or no
+// contestant of a case is sound. Unless the scenario allows them, two more reasons count: a contestant is not
+// ranked, or the race distinguishes no contestants. Empty if there is no reason.
 std::string invalid_because(const RaceResult& race);
 
 // The program's exit code: 0, 1 (incomplete, or no contestant can run here) or 3 (invalid_because()).

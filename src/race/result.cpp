@@ -6,7 +6,7 @@
 namespace joust::race {
 namespace {
 
-// In shorter windows the server's usage is not known.
+// The shortest window in which the server's usage is known.
 constexpr double kLeastWindowOfServer_s = 0.1;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
   return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
 }
 
-// Every transfer has the same size.
+// Scales the throughput in bytes with that in messages, because every transfer has the same size.
 std::optional<double> Trial::mb_per_s() const {
   if (!load || !load->mb_per_s || turns.empty()) return load ? load->mb_per_s : std::nullopt;
   if (!turns_throughput_per_s || load->throughput_per_s <= 0) return std::nullopt;

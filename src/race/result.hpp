@@ -41,14 +41,14 @@ struct Latency {
 // Latencies and how many messages had each.
 using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
-// What only an open loop has.
+// Figures that exist only in an open loop.
 struct ScheduleResult {
-  double rate_per_s = 0;              // that was asked for
-  std::uint64_t due = 0, unsent = 0;  // requests of the window's schedule; of these, not sent in it
-  Latency uncorrected_ns{};           // counted from the send, not from the time that was intended
-  Latency lateness_ns{};              // of the load itself: a slot was free, and the request was not sent
+  double rate_per_s = 0;              // the rate asked for
+  std::uint64_t due = 0, unsent = 0;  // requests due in the window; of these, requests not sent in it
+  Latency uncorrected_ns{};           // counted from the actual send, not from the intended time
+  Latency lateness_ns{};  // how late the load itself was: a slot was free, and the request was not sent
   LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
-  std::optional<double> achieved() const;  // the share of the schedule; nothing where nothing was due
+  std::optional<double> achieved() const;  // the share of the schedule; nothing if no request was due
 };
 
 // The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
@@ -90,7 +90,7 @@ struct LoadResult {
 // The document of `joust load --json`; the error says which key is missing or wrong.
 std::expected<LoadResult, std::string> parse_load(const std::string& json);
 
-// The server's side of a trial. Of an external server only the usage is known.
+// The server's side of a trial. Only the usage of an external server is known.
 struct ServerResult {
   std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
   std::string engine{}, wait{};  // as reported by the child
@@ -108,9 +108,9 @@ struct ServerResult {
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
 // In turns, `round` is the number of the generation.
 struct Trial {
-  std::uint64_t round = 0;     // from 1
-  std::uint64_t attempt = 1;   // of the round; above 1 in a repeated round
-  std::uint64_t position = 0;  // in the round's order, from 1
+  std::uint64_t round = 0;     // number of the round, from 1
+  std::uint64_t attempt = 1;   // number of the attempt of the round; above 1 in a repeated round
+  std::uint64_t position = 0;  // place in the round's order, from 1
   bool disturbed = false;      // other guests or processes used too much of the machine
   bool late = false;           // usage and calls were read too late and are not used
   bool serverless = false;     // a command that moves files has no server
@@ -118,16 +118,16 @@ struct Trial {
   std::optional<LoadResult> load{};
   ServerResult server{};
   std::vector<Turn> turns{};  // empty for a trial with a window of its own
-  double turns_s = 0;         // of all turns, recorded or not: what the usage covers
-  double cpu_s_at_rest = 0;   // of the server while others took their turns: a thread that polls
-  // Of all turns, freed of what disturbed the whole generation (run_generation()). Empty without turns.
+  double turns_s = 0;         // time of all turns, recorded or not, which the usage covers
+  double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
+  // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
-  std::optional<MachineCpu> machine{};                   // the whole machine during the timed window
-  std::optional<MachineCpu> pinned{};                    // the CPUs of both sides then; empty if not pinned
-  std::optional<Throttling> throttled{};                 // by a CPU quota, during the timed window
-  std::optional<ClockRates> clock{};                     // of the pinned CPUs, at both ends of the window
+  std::optional<MachineCpu> machine{};    // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};     // the CPUs of both sides in that window; empty if not pinned
+  std::optional<Throttling> throttled{};  // by a CPU quota, during the timed window
+  std::optional<ClockRates> clock{};      // of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
-  std::string calls_reason{};                            // why one is absent
+  std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
@@ -135,11 +135,11 @@ struct Trial {
 
   // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
   std::optional<double> throughput_per_s() const, mb_per_s() const;
-  std::optional<double> deliveries_per_s() const;  // of a room, which delivers each message to all members
+  std::optional<double> deliveries_per_s() const;  // for a room, which delivers each message to all members
   std::optional<double> server_cpu_us_per_message() const;
 
-  // The server's usage where it is known. The runner may read a server some milliseconds off the ends of the
-  // window: in a short window it is not. (The load reads its own on time.) Null in process.
+  // Returns the server's usage, or null where it is not known: in process, and in a short window, because the
+  // runner may read a server some milliseconds off the window's ends. (The load reads its own usage on time.)
   const Usage* known_server_usage() const;
 
   // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
@@ -154,7 +154,7 @@ struct Trial {
 // System calls per verified message, counted in a separate pass because counting slows every call.
 struct CallCount {
   std::optional<double> server_per_message{}, client_per_message{};
-  std::string reason{};  // why one is absent
+  std::string reason{};  // why a count is absent
 };
 
 // The middle of a figure over rounds, with its interval.
@@ -168,7 +168,7 @@ struct Sides {
   std::optional<double> server{}, client{};
 };
 
-// Latency figures over rounds: each is that of a trial's own samples, all turns of a generation together.
+// Latency figures over rounds. A round's figure is from one trial's samples, all turns together.
 struct LatencyEstimates {
   std::optional<Estimate> mean{}, p50{}, p99{}, p999{};
 };
@@ -197,14 +197,14 @@ struct ScheduleSummary {                    // of an open loop
 struct Summary {
   std::size_t trials = 0;
   std::optional<Estimate> throughput_per_s{};
-  std::optional<double> mb_per_s{}, deliveries_per_s{};  // of files; of rooms
+  std::optional<double> mb_per_s{}, deliveries_per_s{};  // file transfers only; rooms only
   std::optional<Estimate> ratio{};                       // to the reference, paired within rounds
-  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the same for the server's CPU time
-  Latency latency_ns{};                                               // of all trials' samples together
+  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the server's CPU time
+  Latency latency_ns{};                                               // all trials' samples together
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};
-  std::optional<Loss> loss{};  // of all trials together; lossy deliveries only
+  std::optional<Loss> loss{};  // all trials together; lossy deliveries only
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 
@@ -217,14 +217,14 @@ inline constexpr const char* kAgain = " (again)";
 struct Entry {
   EntryKind kind = EntryKind::contestant;
   Contestant contestant{};
-  std::string repeats{};  // of the second entry: the contestant charged with its faults
+  std::string repeats{};  // in a second entry: the contestant charged with its faults
   bool in_process = false;
   bool server_polled = false, client_polled = false;  // a kernel thread polls beside each of its loops
   bool server_forks = false, client_forks = false;    // the usage is that of a tree of processes
   bool server_tcp = true, client_tcp = true;          // its sockets have the options of TCP
   std::string listen = "127.0.0.1:0";                 // where its server listens
-  Settings server_options{}, client_options{};        // of the protocol; in process the client has both
-  std::string unavailable{};                          // why it cannot run; then there are no trials
+  Settings server_options{}, client_options{};  // options of the protocol; in process the client has both
+  std::string unavailable{};                    // why it cannot run; then there are no trials
   std::vector<Trial> trials{};
   CallCount calls{};
   std::size_t failures = 0;  // trials without a result
@@ -232,9 +232,9 @@ struct Entry {
   bool ranked = true;
   bool at_least = false;                // the generator was the limit: the figure is a lower bound
   std::string reason{};                 // why it is not ranked
-  bool told_apart = false;              // from the reference, by what the case is ranked by
+  bool told_apart = false;              // from the reference, by the figure that ranks the case
   std::optional<int> tie_group{};       // from 1, the best first; members of a group tie; none if at_least
-  bool cost_told_apart = false;         // likewise, by the server's CPU time per message
+  bool cost_told_apart = false;         // from the reference, by the server's CPU time per message
   std::optional<int> cost_tie_group{};  // from 1, the cheapest first
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
@@ -261,13 +261,13 @@ struct CaseResult {
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   stats::Family family{1};           // the comparisons of its ranked contestants
-  double least_difference = 0;       // that is told, of what is ranked: 0.02 is 2 %
-  double least_cost_difference = 0;  // likewise, of the server's CPU time per message
+  double least_difference = 0;       // the least that is reported, in the figure that ranks: 0.02 is 2 %
+  double least_cost_difference = 0;  // the least that is reported, in the server's CPU time per message
   bool reference_differs = false;    // from its second entry
   std::string verdict{};             // in words
 
-  // Where throughput is given, contestants are ranked by latency: by the 99th percentile, or where trials
-  // have too few messages for it, as rooms do, by the median or the mean.
+  // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
+  // percentile. Where trials have too few messages for it, as in rooms, it is the median or the mean.
   bool ranked_by_latency() const { return plan.open_loop(); }
   const LatencyFigure* latency = &kP99Latency;  // set by summarize()
 };

@@ -8,12 +8,12 @@ namespace joust::race {
 
 // A slice of a generation in which one contestant worked and the others were stopped.
 struct Turn {
-  std::uint64_t round = 0;                    // of turns within the generation, from 1
-  double window_s = 0;                        // from the last reply of the ramp to the last one
+  std::uint64_t round = 0;                    // number of the round of turns within the generation, from 1
+  double window_s = 0;                        // from the last reply of the ramp to the last reply
   std::uint64_t verified = 0;                 // replies in that time
-  std::uint64_t messages = 0;                 // in the whole turn
+  std::uint64_t messages = 0;                 // messages of the whole turn
   double turn_s = 0;                          // from its begin until the last reply was verified
-  double server_cpu_s = 0, client_cpu_s = 0;  // in the whole turn
+  double server_cpu_s = 0, client_cpu_s = 0;  // CPU time in the whole turn
 
   std::optional<double> throughput_per_s() const;
   std::optional<double> server_cpu_us_per_message() const;  // empty in process

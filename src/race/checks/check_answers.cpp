@@ -62,17 +62,18 @@ std::string describe(const Faults& faults, std::size_t trials) {
   return join(parts);
 }
 
-// The connections without a reply in the timed window. That is no failure if the request timeout is longer
-// than the window, but the server was faster for the others.
+// Connections without a reply in the timed window. They are no failure if the request timeout is longer than
+// the window, but the server was faster for the others.
 struct Silence {
   std::uint64_t silent = 0, connections = 0, oldest_open_ns = 0;
-  std::uint64_t never = 0;  // of these, without a reply in the warm-up either
+  std::uint64_t never = 0;  // of the silent connections, those without a reply in the warm-up too
   double served() const {
     return connections == 0 ? 1 : 1 - static_cast<double>(silent) / static_cast<double>(connections);
   }
 };
 
-// The trial with most connections that were never served; of equal ones, that with the smallest share served.
+// Returns the trial with the most connections that were never served. Of trials with an equal number, returns
+// that with the smallest share served.
 Silence silence_of(const Entry& entry) {
   Silence worst;
   for (const Trial* trial : usable_trials(entry)) {
@@ -113,7 +114,7 @@ void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findi
     findings.warn("{}: {}", entry.contestant.name, describe(silence));
 }
 
-// A message costs such a contestant a part of a connection too.
+// Reports ended connections: a message of such a contestant costs part of a new connection too.
 void tell_handovers(const Entry& entry, Findings& findings) {
   std::uint64_t handovers = 0;
   for (const Trial& trial : entry.trials) handovers += trial.load ? trial.load->handovers : 0;

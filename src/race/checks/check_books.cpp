@@ -9,20 +9,21 @@
 namespace joust::race {
 namespace {
 
-// The difference may be the bytes of messages in flight, because a timed run may end before these arrive.
+// Compares the counts of both sides. They may differ by the bytes of messages in flight, because a timed run
+// may end before these arrive.
 bool agree(std::uint64_t here, std::uint64_t there, double slack) {
   const double difference = static_cast<double>(here) - static_cast<double>(there);
   return std::abs(difference) <= slack;
 }
 
-// The first count of a trial that does not balance, in words; empty if all do.
+// Describes the first count of a trial that does not balance. Empty if all do.
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
   const std::uint64_t lost = load.lost.value_or(0);
   if (load.sent != load.verified + load.failed + lost + load.in_flight)
     return fmt::format("sent {} is not verified {} + failed {}{} + in flight {}", load.sent, load.verified,
                        load.failed, load.lost ? fmt::format(" + lost {}", lost) : "", load.in_flight);
-  if (load.lost) return {};  // bytes may be lost on the way, and those that join are sent again
+  if (load.lost) return {};  // bytes may be lost on the way, and requests to join are sent again
   const double replies = std::max(1.0, static_cast<double>(load.verified));
   const double flying = static_cast<double>(load.in_flight);
   if (trial.server.bytes_received && !agree(load.run_bytes_sent, *trial.server.bytes_received,

@@ -56,8 +56,8 @@ void check_apart(const CpuPlan& plan, Findings& findings) {
     findings.warn("server and client share CPU {}: each takes time from the other", join(shared, ","));
 }
 
-// Warns if a polling kernel thread has no CPU of its own beside its loop. The kernel decides where it runs
-// otherwise: on one of its owner's CPUs, or on any.
+// Warns if a polling kernel thread has no CPU of its own beside its loop. Without such a CPU the kernel
+// decides where the thread runs: on one of its owner's CPUs, or on any.
 void check_kernel_threads(const CpuPlan& plan, const Entry& entry, Findings& findings) {
   const auto look = [&](const char* side, bool polled, std::uint64_t loops, const std::string& list) {
     const std::size_t cpus = cpus_in(list).size();

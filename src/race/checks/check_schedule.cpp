@@ -15,7 +15,7 @@ std::string time_text(double ns) {
   return format_duration(Duration(std::llround(ns)));
 }
 
-// What an entry's load made of the schedule, and the latency that its lateness is measured by.
+// How well an entry's load kept its schedule, and the latency that its lateness is compared with.
 struct Fidelity {
   const Estimate& achieved;
   std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
@@ -51,8 +51,8 @@ std::optional<Fidelity> fidelity_of(const CaseResult& one, const Entry& entry) {
                   .ranked_latency_ns = ranked->median};
 }
 
-// Why an entry is barred; empty if it is not. A client that paces its load polls, so its CPU time does not
-// tell whether it was the limit: its lateness does.
+// Returns why an entry is barred; empty if it is not. A client that paces its load polls, so its CPU time
+// does not show whether it was the limit. Its lateness shows it.
 std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
   if (fidelity.late())
     return fmt::format(

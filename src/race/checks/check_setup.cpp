@@ -25,14 +25,15 @@ void check_build(const BuildInfo& build, std::set<std::string>& told, Findings& 
                     build.type.empty() ? "non-optimized" : build.type);
 }
 
-// "trigger=level, threads=2"
+// Settings as text: "trigger=level, threads=2".
 std::string settings_text(const Settings& settings) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : settings) parts.push_back(name + "=" + value);
   return parts.empty() ? "nothing" : join(parts);
 }
 
-// Compares the child's report with what was asked. Values that were not asked for may be anything.
+// Compares the child's report with the settings asked for. Settings that were not asked for may have any
+// value.
 void check_side(const std::string& name, const char* side, const EngineChoice& asked,
                 const std::string& engine, const Settings& knobs, std::uint64_t threads,
                 const std::string& wait, Findings& findings) {
@@ -62,7 +63,7 @@ void check_missing(const std::string& name, const Contestant& who, const Trial& 
 // different options, and are not compared with one another.
 class Options {
  public:
-  // But for those that the contestant has of its own: these are for check_own().
+  // Adds the options of one side, except those that the contestant has of its own: check_own() checks these.
   void add(const std::string& contestant, const Settings& socket, const EngineChoice& choice) {
     std::string kind;
     for (const auto& [option, value] : socket) kind += option + ' ';
@@ -91,11 +92,11 @@ class Options {
   }
 
  private:
-  // By kind of socket and option: the values, with the contestants that had each.
+  // The values by kind of socket and option, with the contestants that had each value.
   std::map<std::pair<std::string, std::string>, std::map<std::string, std::set<std::string>>> seen_;
 };
 
-// Refuses a trial without the option that the contestant has of its own.
+// Refuses a trial that ran without the option that the contestant has of its own.
 void check_own(const std::string& name, const char* side, const EngineChoice& asked, const Settings& socket,
                Findings& findings) {
   const auto found = socket.find("nodelay");
@@ -117,7 +118,7 @@ void check_wishes(const char* side, const SocketPlan& wanted, const Settings& gr
           wanted.congestion ? "the scenario" : "joust");
 }
 
-// Tells for whom the options of TCP that all contestants have were left out.
+// Reports the contestants for which the common options of TCP were left out.
 void tell_left_out(const CaseResult& one, Findings& findings) {
   std::vector<std::string> options, names;
   if (one.plan.socket.nodelay) options.emplace_back("nodelay");

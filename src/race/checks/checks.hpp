@@ -9,17 +9,18 @@ namespace joust::race {
 
 // All thresholds. The number of the check is in the comment.
 inline constexpr double kMostOfCeiling = 0.70;  // 1: of the generator's ceiling
-inline constexpr double kSaturated = 0.95;      // 1: of the CPU time there was
+inline constexpr double kSaturated = 0.95;      // 1: of the CPU time available
 inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
 inline constexpr double kKept = 0.99;         // 2: least share of the schedule that is kept
-inline constexpr double kFarBehind = 0.80;    // 2: less than that needs no interval
-inline constexpr double kKeptConfidence = 0.95;      // 2: with which less than that is known
-inline constexpr double kLatenessWorthAWord = 0.10;  // 2: its p99, relative to the median latency
-inline constexpr double kLateGenerator = 0.10;       // 2: its median, relative to the latency that ranks
-inline constexpr double kServed = 0.90;              // 3: least share of connections served
-inline constexpr double kCoarse = 0.10;              // 4, 8, 9: above this, noise hides relevant differences
-inline constexpr double kUnsteady = 0.04;            // 6: between halves; the mean is then off by half of it
-inline constexpr std::size_t kTrialsThatShowATrend = 3;  // 6: of a contestant
+inline constexpr double kFarBehind = 0.80;    // 2: a smaller share needs no interval
+inline constexpr double kKeptConfidence = 0.95;  // 2: confidence with which a share below kKept is known
+inline constexpr double kLatenessWorthAWord =
+    0.10;                                       // 2: lateness, median or p99, relative to the median latency
+inline constexpr double kLateGenerator = 0.10;  // 2: median lateness, relative to the latency that ranks
+inline constexpr double kServed = 0.90;         // 3: least share of connections served
+inline constexpr double kCoarse = 0.10;         // 4, 8, 9: above this, noise hides relevant differences
+inline constexpr double kUnsteady = 0.04;  // 6: change between halves; the mean is then off by half of it
+inline constexpr std::size_t kTrialsThatShowATrend = 3;  // 6: trials of a contestant
 inline constexpr double kStealWorthAWord = 0.01;         // 7
 
 CheckResult check_generator(const RaceResult& race, const CaseResult& one);     // 1
@@ -36,10 +37,11 @@ CheckResult check_environment(const RaceResult& race, const CaseResult& one);   
 CheckResult check_books(const RaceResult& race, const CaseResult& one);         // 12
 CheckResult check_loss(const RaceResult& race, const CaseResult& one);          // 13, lossy deliveries only
 
-// Whether any contestant of the case has a lossy delivery.
+// Returns whether any contestant of the case has a lossy delivery.
 bool may_lose(const CaseResult& one);
 
-// Runs all checks in their order, which lets one use another's result, and then ranks the contestants.
+// Runs all checks in their order, so that a check may use the result of an earlier one. Then ranks the
+// contestants.
 void run_checks(RaceResult& race, CaseResult& one);
 
 }  // namespace joust::race

@@ -10,7 +10,7 @@
 namespace joust::race {
 namespace {
 
-// The number of CPUs that a side can use: those it is pinned to, otherwise one for each thread.
+// Returns the number of CPUs that a side can use: its pinned CPUs, otherwise one for each thread.
 double cpus_of(const std::string& pinned, std::uint64_t threads) {
   const std::size_t count = cpus_in(pinned).size();
   return count > 0 ? static_cast<double>(count) : static_cast<double>(threads);

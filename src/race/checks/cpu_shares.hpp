@@ -9,12 +9,12 @@ namespace joust::race {
 // they are not known.
 struct CpuShares {
   double client = 0, server = 0;
-  // The client's CPU is full, and the server's is not. Says nothing about sides that poll.
+  // True if the client's CPU is full and the server's is not. Has no meaning for sides that poll.
   bool client_is_limit() const;
 };
 CpuShares cpu_shares(const RaceResult& race, const Entry& entry);
 
-// Whether a side is always busy, because it polls.
+// Returns whether a side is always busy because it polls.
 bool spins(const Entry& entry);
 
 }  // namespace joust::race

@@ -60,7 +60,8 @@ inline std::string percent(double fraction, int decimals = 0) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
 }
 
-// The same of a spread: above 100 % it says only that the noise is too large to tell anything.
+// Formats a spread as a percentage. Above 100 %, the number would show only that the noise is too large to
+// distinguish anything.
 inline std::string spread_text(double fraction, int decimals = 0) {
   return fraction > 1 ? "more than 100 %" : percent(fraction, decimals);
 }
@@ -73,7 +74,8 @@ inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
   return all;
 }
 
-// The same with the reference's second entry, whose faults are charged to the contestant it repeats.
+// The contestants with trials and the reference's second entry, whose faults are charged to the contestant it
+// repeats.
 inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   std::vector<const Entry*> all = contestants_of(one);
   for (const Entry& entry : one.entries)
@@ -94,7 +96,7 @@ inline CheckResult nothing_to_check(Findings findings) {
   return findings.take();
 }
 
-// The contestant that is charged with an entry's faults.
+// Returns the contestant that is charged with an entry's faults.
 inline const std::string& answerable(const Entry& entry) {
   return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
 }

@@ -10,10 +10,11 @@
 namespace joust::race {
 namespace {
 
-// Of the time of its own turns: what a server may use while it is stopped. To be stopped takes some itself.
+// The CPU time that a server may use while it is stopped, as a share of the time of its own turns. Stopping
+// takes some CPU time itself.
 constexpr double kMostAtRest = 0.01;
 
-// Smaller changes of clock rates are those of the reading.
+// The smallest change of a clock rate that is reported. Smaller changes are errors of the reading.
 constexpr double kClockChange = 1.02;
 
 }  // namespace

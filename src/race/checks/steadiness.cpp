@@ -13,10 +13,11 @@
 namespace joust::race {
 namespace {
 
-// With which all intervals of a case hold together.
+// The confidence with which all intervals of a case hold together.
 constexpr double kAllTrends = 0.99;
 constexpr std::size_t kFewestParts = 4;
-// With fewer messages the number of whole replies in a tenth of a window is a matter of luck.
+// The fewest messages in a part. With fewer, the number of whole replies in a tenth of a window is a matter
+// of luck.
 constexpr double kFewestMessagesInPart = 20;
 
 using Parts = std::map<std::size_t, double>;  // by place within the trial
@@ -44,7 +45,7 @@ Parts parts_of(const Trial& trial, Quantity quantity) {
   return quantity == Quantity::throughput ? slices_of(trial) : Parts{};
 }
 
-// The logarithm of a change within a series; nothing if the series is too short.
+// Returns the logarithm of a change within a series; nothing if the series is too short.
 std::optional<double> change_in(const std::vector<double>& series, TrendShape shape) {
   if (series.size() < kFewestParts) return std::nullopt;
   if (shape == TrendShape::halves) return std::log1p(stats::change_between_halves(series));
@@ -53,7 +54,8 @@ std::optional<double> change_in(const std::vector<double>& series, TrendShape sh
   return stats::least_squares(logarithms).slope * (static_cast<double>(series.size()) - 1);
 }
 
-// The logarithms of the changes, one for each trial: of the contestant, and of its ratio to the others.
+// Logarithms of changes, one for each trial: of the contestant's figures, and of their ratio to the other
+// contestants' figures.
 struct Changes {
   std::vector<double> own{}, beyond{};
 };
@@ -96,13 +98,12 @@ class FiguresOfRounds {
     return stats::median(figures);
   }
 
-  std::map<std::uint64_t, std::vector<Parts>> rounds_;  // by number; a place for each contestant
+  std::map<std::uint64_t, std::vector<Parts>> rounds_;  // by number of the round; a place for each contestant
 };
 
 stats::Location location_of(const std::vector<double>& changes, double confidence) {
   if (changes.size() < kTrialsThatShowATrend) return {.estimate = 0};
-  const stats::Location location =
-      stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
+  const stats::Location location = stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
   return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
 }
 
@@ -111,7 +112,8 @@ bool is_trend(const stats::Location& location) {
          std::abs(location.estimate) > std::log1p(kUnsteady);
 }
 
-// The others' ratio to a contestant that changes changes too, the other way: that is no change of theirs.
+// Returns whether the contestant itself changes. If another contestant changes, the ratio to it changes in
+// the other direction: that is no change of this contestant.
 bool is_its_own(double own, double beyond) {
   return own * beyond > 0 && std::abs(own) >= std::abs(beyond) / 2;
 }
@@ -129,10 +131,10 @@ class Search {
  public:
   explicit Search(const CaseResult& one) : entries_(contestants_of(one)) {
     result_.several = entries_.size() > 1;
-    if (!one.plan.load.open_loop())  // there it is given
+    if (!one.plan.load.open_loop())  // in an open loop the throughput is given
       figures_.emplace_back(Quantity::throughput, FiguresOfRounds(one, Quantity::throughput));
     if (one.plan.load.turns) figures_.emplace_back(Quantity::cost, FiguresOfRounds(one, Quantity::cost));
-    // of each contestant, and of all of them together, in two shapes
+    // Tests of each contestant, and of all of them together, in two shapes.
     const auto tests = static_cast<double>(2 * figures_.size() * (entries_.size() + 1));
     confidence_ = 1 - (1 - kAllTrends) / tests;
   }
@@ -166,7 +168,7 @@ class Search {
       result_.greatest = trend;
   }
 
-  // All of them change alike if each one does.
+  // Looks for a trend of all contestants: all change alike if each one does.
   void look_at_all() {
     for (const auto& [quantity, figures] : figures_)
       for (const TrendShape shape : {TrendShape::halves, TrendShape::slope})
@@ -176,7 +178,7 @@ class Search {
         }
   }
 
-  // The least of the contestants' own changes; nothing unless all are trends of one direction.
+  // Returns the least of the contestants' own changes; nothing unless all are trends of one direction.
   std::optional<stats::Location> least_of_all(const FiguresOfRounds& figures, TrendShape shape) const {
     std::optional<stats::Location> least;
     for (std::size_t i = 0; i < entries_.size(); ++i) {

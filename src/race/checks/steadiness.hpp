@@ -14,7 +14,8 @@ namespace joust::race {
 
 // The cost is the server's CPU time per message; within a trial it is known in turns only.
 enum class Quantity { throughput, cost };
-// From the first half of a trial to the second, or along a straight line from its beginning to its end.
+// The shape of a change: from the first half of a trial to the second, or along a straight line from its
+// beginning to its end.
 enum class TrendShape { halves, slope };
 
 // A change that recurs in the trials of one contestant, or of all of them alike.
@@ -22,15 +23,15 @@ struct Trend {
   std::string contestant{};  // empty: all contestants
   Quantity quantity = Quantity::throughput;
   TrendShape shape = TrendShape::halves;
-  double change = 0;           // of a contestant, beyond that of the others: 0.1 is a rise by 10 %
+  double change = 0;           // beyond that of the other contestants: 0.1 is a rise by 10 %
   stats::Interval interval{};  // of the change
 };
 
 struct Steadiness {
-  std::size_t trials = 0;           // of the contestant with the most that can be judged
-  bool several = false;             // contestants, so that each is compared with the others
+  std::size_t trials = 0;           // trials of the contestant with the most that can be judged
+  bool several = false;             // several contestants, so that each is compared with the others
   std::vector<Trend> found{};       // at most one for each contestant
-  std::optional<Trend> greatest{};  // of the changes between halves, found or not
+  std::optional<Trend> greatest{};  // the greatest change between halves, significant or not
 };
 
 // The parts of a trial are its turns in their order, or the tenths of its window. Every trial gives one

@@ -14,7 +14,7 @@ namespace joust::race {
 namespace {
 
 // Excludes barred contestants from the ranking, each with the first reason. The check that finds bounds is
-// the last: of a contestant that an earlier one has barred, nothing is believed.
+// the last. It is ignored for a contestant that an earlier check has barred.
 void apply_bars(CaseResult& one) {
   for (const CheckResult& check : one.checks)
     for (Entry& entry : one.entries) {
@@ -28,7 +28,7 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-// The members that keep an entry's place by one figure.
+// The members of Entry that hold its place by one figure.
 struct Standing {
   bool Entry::*told_apart;
   std::optional<int> Entry::*tie_group;
@@ -41,7 +41,7 @@ void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
   }
 }
 
-// `ratio` returns the member of a summary that keeps the ratio by this figure.
+// Stores the ratios by one figure. `ratio` returns the member of a summary that holds the ratio.
 template <typename Ratio>
 void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
   for (std::size_t i = 0; i < one.entries.size(); ++i)
@@ -80,19 +80,21 @@ bool was_tried(const CaseResult& one) {
       one.entries, [](const Entry& entry) { return entry.is_contestant() && !entry.trials.empty(); });
 }
 
-// Whether a contestant's figure may be believed. A lower bound is what it says.
+// Returns whether a contestant's figure is valid. A lower bound is valid as a bound.
 bool is_sound(const Entry& entry) {
   return entry.is_contestant() && entry.summary.trials > 0 && (entry.ranked || entry.at_least);
 }
 
-// Several contestants have figures, and neither what they are ranked by nor their cost tells any two apart.
+// True if several contestants have figures, and neither the figure that ranks them nor their cost
+// distinguishes any two.
 bool tells_nothing(const CaseResult& one) {
   if (!no_place_is_told(one)) return false;
   return std::ranges::none_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.cost_told_apart; });
 }
 
-// A command that moves no files is a bound beside those that do.
+// Returns whether a contestant counts for the ranking. A command that moves no files is only a bound beside
+// those that do.
 bool was_to_be_ranked(const Entry& entry) {
   return entry.is_contestant() && entry.contestant.moves_files;
 }

@@ -13,8 +13,8 @@ bool competes(const Entry& entry) {
   return entry.is_contestant() && (entry.ranked || entry.at_least) && entry.summary.trials > 0;
 }
 
-// A contestant whose load was the limit has a lower bound for its throughput, but its cost is a figure. What
-// is better when it is greater is throughput.
+// Returns whether an entry's figure is a lower bound. A contestant whose load was the limit has a lower bound
+// for its throughput, the figure that is better when greater. Its cost is a figure like any other.
 bool is_bound(const Entry& entry, stats::Better better) {
   return better == stats::Better::greater && entry.at_least;
 }
@@ -23,13 +23,14 @@ bool has_place(const Entry& entry, stats::Better better) {
   return competes(entry) && !is_bound(entry, better);
 }
 
-// Whether a ratio above or below 1 says as much of the true figures: a bound may be any amount too low.
+// Returns whether the direction of a ratio, above or below 1, holds for the true figures too: a bound may be
+// any amount too low.
 bool holds(const stats::Ratio& ratio, const Entry& entry, const Entry& reference, stats::Better better) {
   return !is_bound(ratio.estimate > 1 ? reference : entry, better);
 }
 
-// Of an entry and the reference. The ratio of a contestant is one of the family's comparisons, that of the
-// second entry stands alone.
+// Computes the place of an entry relative to the reference. The ratio of a contestant is one of the family's
+// comparisons. The ratio of the second entry stands alone.
 Ranking::Place place_of(const stats::Ratio& ratio, const stats::Family& family, double least_difference) {
   if (ratio.rounds == 0) return {};
   return {.ratio = Estimate{.median = ratio.estimate,
@@ -89,7 +90,7 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
   return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
 }
 
-// Places would look like a result where the noise leaves nobody ahead of anybody.
+// Removes the places if the noise leaves no contestant ahead of another: they would look like a result.
 void drop_places_that_tell_nothing(Ranking& ranking) {
   const auto told = [](const Ranking::Place& place) { return place.tie_group.value_or(1) > 1; };
   const auto counted = [](const Ranking::Place& place) { return place.tie_group.has_value(); };
@@ -98,7 +99,8 @@ void drop_places_that_tell_nothing(Ranking& ranking) {
   for (Ranking::Place& place : ranking.places) place.tie_group.reset();
 }
 
-// Bounds are compared too: what they prove is told, and their noise is that of the figures.
+// Ranks the entries. Bounds are compared too: differences that they prove are reported, and their noise
+// counts as that of the figures.
 Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
   std::vector<stats::Rounds> noisy, figures;
   for (const Entry& entry : one.entries) {

@@ -16,27 +16,27 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
-// Of the samples of the trial itself; nothing where too few lie beyond the percentile.
+// Returns a latency of the trial's own samples; nothing where too few samples lie beyond the percentile.
 Figure latency(std::optional<double> Latency::*figure);
 
-// What the contestants of a case are ranked by.
+// The figure by which the contestants of a case are ranked.
 struct RankedBy {
   Figure figure;
   stats::Better better;
 };
 RankedBy ranked_by(const CaseResult& one);
-// An entry's figure and its ratio by that; may be empty.
+// Return the figure that ranks an entry, and its ratio to the reference; both may be empty.
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
 
-// True if several contestants have figures, and the noise of the rounds leaves none of them ahead.
+// True if several contestants have figures, and because of the noise of the rounds none of them is ahead.
 bool no_place_is_told(const CaseResult& one);
 
-// Nothing for rounds without a usable trial.
+// Returns the figure of each round; nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
 
-// The reference's second entry against its first, as a comparison of its own. Nothing without a result of
-// both.
+// Compares the reference's second entry with its first, as a comparison of its own. Returns nothing unless
+// both have a result.
 std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure);
 
 // The comparison of a case's contestants by one figure. Pure.
@@ -44,7 +44,7 @@ struct Ranking {
   struct Place {
     std::optional<Estimate> ratio{};  // to the reference
     bool told_apart = false;          // from the reference, also by a bound that proves it
-    std::optional<int> tie_group{};   // of an entry that is ranked and has the figure, not a bound
+    std::optional<int> tie_group{};   // only for a ranked entry whose figure is no bound
   };
   stats::Family family;  // all pairs of ranked contestants and bounds
   double least_difference;

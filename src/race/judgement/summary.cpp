@@ -11,10 +11,10 @@
 namespace joust::race {
 namespace {
 
-// Asked of the interval of a contestant's own figure.
+// The confidence of the interval of a contestant's own figure.
 constexpr double kConfidence = 0.95;
 
-// A figure of the trials that have it.
+// Returns a figure of every trial that has it.
 std::vector<double> values_of(const std::vector<const Trial*>& trials, const Figure& figure) {
   std::vector<double> values;
   for (const Trial* trial : trials)
@@ -28,7 +28,7 @@ std::optional<double> median_of(const std::vector<const Trial*>& trials, const F
   return stats::median(values);
 }
 
-// The median of a figure with the interval that its trials give. Nothing if no trial has the figure.
+// Returns the median of a figure with the interval that its trials give. Nothing if no trial has the figure.
 std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, const Figure& figure) {
   const std::vector<double> values = values_of(trials, figure);
   if (values.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<double> achieved(const Trial& trial) {
   return trial.load->schedule ? trial.load->schedule->achieved() : std::nullopt;
 }
 
-// Nothing in a closed loop.
+// Summarizes how the schedule was kept. Returns nothing in a closed loop.
 std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
   const auto share = estimate_of(trials, achieved);
   if (!share) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& tria
       .achieved = *share, .uncorrected_ns = together(uncorrected), .lateness_ns = together(lateness)};
 }
 
-// Nothing where no delivery is lossy.
+// Adds up the losses. Returns nothing where no delivery is lossy.
 std::optional<Loss> loss_of(const std::vector<const Trial*>& trials) {
   std::optional<Loss> sum;
   for (const Trial* trial : trials)

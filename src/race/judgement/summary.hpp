@@ -5,17 +5,18 @@
 
 namespace joust::race {
 
-// The last round begun by any entry.
+// Returns the last round begun by any entry.
 std::uint64_t rounds_begun(const CaseResult& one);
 
-// How many rounds the case was run in. Where the cases of a race share its time, fewer than the race's.
+// Returns how many rounds the case was run in. A case has fewer rounds than the race where several cases
+// share its time.
 std::uint64_t rounds_of(const CaseResult& one);
 
 // Fills in the summary of every entry, without the ratios. If the case's reference has no result, the first
 // contestant that has one becomes the reference.
 void summarize(CaseResult& one);
 
-// The conclusion in words.
+// Returns the conclusion of a case in words.
 std::string verdict_of(const RaceResult& race, const CaseResult& one);
 
 }  // namespace joust::race

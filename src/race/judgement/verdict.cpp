@@ -13,7 +13,7 @@
 namespace joust::race {
 namespace {
 
-// "a", "a and b", "a, b and c"
+// Joins names: "a", "a and b", "a, b and c".
 std::string enumerate(const std::vector<std::string>& names) {
   if (names.size() < 2) return names.empty() ? "nobody" : names.front();
   const std::vector<std::string> first(names.begin(), names.end() - 1);
@@ -28,8 +28,8 @@ std::string unseen(const CaseResult& one) {
   return fmt::format("differences below {} are not seen", spread_text(one.least_difference, 1));
 }
 
-// Why an entry is in another place than the reference, though they are not told apart: places are formed
-// around their best, and ties are not transitive.
+// Explains why an entry is in another place than the reference, though the two are not told apart: a place is
+// formed around its best entry, and ties are not transitive.
 std::string place_in_words(const Entry& entry, const Entry& reference) {
   if (!entry.tie_group || !reference.tie_group || entry.tie_group == reference.tie_group) return {};
   const Entry& behind = *entry.tie_group > *reference.tie_group ? entry : reference;
@@ -38,7 +38,7 @@ std::string place_in_words(const Entry& entry, const Entry& reference) {
                      in_list(behind.contestant.name), *behind.tie_group, *ahead.tie_group);
 }
 
-// Empty where a bound does not prove which of both is faster.
+// Compares an entry with the reference. Empty where a bound does not prove which of the two is faster.
 std::vector<std::string> against_reference(const Entry& entry, const Entry& reference,
                                            const CaseResult& one) {
   const Estimate& ratio = *ranked_ratio(one, entry);
@@ -56,7 +56,8 @@ std::vector<std::string> against_reference(const Entry& entry, const Entry& refe
                       place_in_words(entry, reference))};
 }
 
-// CPU time is no bound, whichever side was the limit. Empty where costs are not told apart.
+// Compares the costs. CPU time is no bound, whichever side was the limit. Empty where costs are not told
+// apart.
 std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, const CaseResult& one) {
   std::vector<std::string> costs;
   for (const Entry* entry : ranked)
@@ -69,7 +70,7 @@ std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, 
                       one.reference)};
 }
 
-// Ranked contestants, the best first.
+// Returns the ranked contestants, the best first.
 std::vector<const Entry*> ranking(const CaseResult& one) {
   std::vector<const Entry*> ranked;
   for (const Entry* entry : contestants_of(one))
@@ -81,7 +82,7 @@ std::vector<const Entry*> ranking(const CaseResult& one) {
   return ranked;
 }
 
-// Those whose throughput is a lower bound.
+// Returns the contestants whose throughput is a lower bound.
 std::vector<const Entry*> bounds_of(const CaseResult& one) {
   std::vector<const Entry*> bounds = contestants_of(one);
   std::erase_if(bounds, [](const Entry* entry) { return !entry->at_least || entry->summary.trials == 0; });
@@ -94,7 +95,8 @@ std::string names_of(const std::vector<const Entry*>& entries) {
   return enumerate(names);
 }
 
-// "b, then a and c (not told apart)". Empty where fewer than two have a place.
+// Orders the contestants by cost: "b, then a and c (not told apart)". Empty where fewer than two have a
+// place.
 std::vector<std::string> order_by_cost(const CaseResult& one) {
   std::map<int, std::vector<const Entry*>> groups;
   std::size_t places = 0;
@@ -109,7 +111,7 @@ std::vector<std::string> order_by_cost(const CaseResult& one) {
                       join(order, ", then "))};
 }
 
-// With a schedule, the schedule may have been the limit.
+// Describes the contestants with bounds. In a load with an interval, the schedule may have been the limit.
 std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds, bool nobody_else,
                                          const CaseResult& one) {
   if (bounds.empty()) return {};
@@ -143,14 +145,15 @@ std::string too_few(std::uint64_t rounds) {
       rounds);
 }
 
-// Costs are steadier than what contestants are ranked by, and may be told all the same.
+// Describes a case without places. Costs are steadier than the figure that ranks, and may be told apart all
+// the same.
 std::vector<std::string> without_places(const CaseResult& one) {
   std::vector<std::string> sentences{too_few(rounds_of(one))};
   for (std::string& cost : cost_sentence(contestants_of(one), one)) sentences.push_back(std::move(cost));
   return sentences;
 }
 
-// Of an entry that was to be the reference, and is not.
+// Names the reference that is used in place of an entry that was asked for.
 std::string instead_of(const std::string& wanted, const Entry& entry, const CaseResult& one) {
   const bool is_other = entry.contestant.name == wanted && !one.reference.empty() && one.reference != wanted;
   return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();

@@ -24,7 +24,7 @@ std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const
   return *name;
 }
 
-// The keys are option names: [options] flush = "each".
+// Reads the table [options], whose keys are option names: flush = "each".
 void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
   const toml::table* table = reader.table("options");
   if (table == nullptr) return;
@@ -37,7 +37,7 @@ void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
   }
 }
 
-// "1..20", or a list of values, as one text.
+// Returns the values of a sweep, "1..20" or a list of values, as one text.
 std::string sweep_values(const toml::node& given) {
   const toml::array* const array = given.as_array();
   if (array == nullptr) return scalar_text(given).value_or("");
@@ -46,7 +46,7 @@ std::string sweep_values(const toml::node& given) {
   return join(words, ",");
 }
 
-// [sweep] connections = "1..20"
+// Reads a table such as [sweep] connections = "1..20".
 void read_sweep(TableReader& reader, Case& one) {
   const toml::table* table = reader.table("sweep");
   if (table == nullptr) return;
@@ -60,8 +60,8 @@ void read_sweep(TableReader& reader, Case& one) {
   }
 }
 
-// files = { count = 10_000, size = "16kB", on = "memory" }: what is left out stays as it is. Every file is
-// one message of the only connection.
+// Reads files = { count = 10_000, size = "16kB", on = "memory" }. A key that is left out keeps its value.
+// Every file is one message of the only connection.
 void read_files(TableReader& reader, Case& one) {
   const toml::table* table = reader.table("files");
   if (table == nullptr) return;
@@ -80,7 +80,7 @@ void read_files(TableReader& reader, Case& one) {
   one.load = {.connections = 1, .messages = files.count, .warmup = Duration(0)};
 }
 
-// What [options], [load], [sweep] and files of this table change.
+// Reads the differences that a table makes by [options], [load], [sweep] and files.
 void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one) {
   read_files(reader, one);
   if (one.files)
@@ -91,7 +91,7 @@ void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one
   read_sweep(reader, one);
 }
 
-// When all of its tables have been read.
+// Completes a case when all of its tables have been read.
 void complete(TableReader& reader, const Catalogue& catalogue, Case& one) {
   if (one.files) return;
   const std::size_t known = reader.problems().size();
@@ -101,7 +101,7 @@ void complete(TableReader& reader, const Catalogue& catalogue, Case& one) {
   if (const auto problem = check_sweep(one, catalogue)) reader.wrong("sweep", *problem);
 }
 
-// The tables [quick] and [full]: both are read, so that mistakes show, and the wanted one counts.
+// Reads the tables [quick] and [full]. Both are read, so that mistakes show, and the wanted one counts.
 void read_sizes(TableReader& reader, const Catalogue& catalogue, Size wanted, Sizes& sizes, Case& one) {
   const Case usual = one;
   for (const auto& [key, size] : {std::pair{"quick", Size::quick}, std::pair{"full", Size::full}}) {

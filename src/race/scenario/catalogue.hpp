@@ -27,7 +27,7 @@ struct OptionRow {
   std::vector<std::string> choices{};  // empty: any text
   bool serves = true;                  // valid for the server
   bool loads = true;                   // valid for the client
-  bool in_ceiling = true;              // false: it costs the server's time, and a ceiling does without it
+  bool in_ceiling = true;              // false: costs the server's time, so a ceiling is measured without it
 };
 
 struct ProtocolRow {
@@ -36,40 +36,41 @@ struct ProtocolRow {
   std::uint64_t largest_payload_bytes = 1 << 20;
   std::string no_payload{};                          // why --payload has no meaning; empty if it has
   bool takes_turns = false;                          // the connections of its load can rest
-  bool counts_turns = false;                         // only between two messages, and these are transfers
-  std::vector<std::string> options_without_turns{};  // with one of these they cannot
+  bool counts_turns = false;                         // only between two messages, which are transfers
+  std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
   bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
   std::vector<OptionRow> options{};
   std::string verified = "byte for byte";  // how replies are checked
-  // Engines that do not fit as server, and as client, with the reason.
+  // The engines that do not fit as server or as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
-  // Why the entry's engines cannot do what its options ask with the load of this case; empty if they can.
+  // Returns why the entry's engines cannot support its options with the load of this case; empty if they can.
   // Null: they can.
   std::function<std::string(const Entry&, const Case&)> objection{};
 
-  // Why an option has no effect on a side, for a client with these options; empty if it has. Null: all have.
+  // Returns why an option has no effect on a side, for a client with these options; empty if it has one.
+  // Null: all options have an effect.
   std::function<std::string(const std::string& option, Role side, const Settings& client)> no_effect{};
-  // The server's options, with what the client's need because a race repeats its load. Throws
-  // std::invalid_argument where they do not fit. Null: the given ones.
+  // Returns the server's options with the additions that the client's options need because a race repeats its
+  // load. Throws std::invalid_argument where they do not fit. Null: the given options.
   std::function<Settings(const Settings& server, const Settings& client)> repeatable{};
 
-  const OptionRow* option(const std::string& wanted) const;  // null if there is none of that name
+  const OptionRow* option(const std::string& wanted) const;  // null if no option has that name
 };
 
 struct Catalogue {
   std::vector<EngineRow> engines{};
   std::vector<ProtocolRow> protocols{};
-  // True if a program of that name is installed. Null: any is.
+  // Returns true if a program of that name is installed. Null: any program is.
   std::function<bool(const std::string& name)> has_program{};
-  // Why the files of a case, and a copy, do not fit where they are to be, with so many bytes of other cases;
-  // empty if they do. Null: they do.
+  // Returns why the files of a case and a copy of them do not fit in their place, beside `beside` bytes of
+  // other cases; empty if they do. Null: they do.
   std::function<std::string(const FilePlan& files, std::uint64_t beside)> no_room{};
 
-  const EngineRow* engine(const std::string& name) const;  // null if there is none of that name
-  // The client engine for a server engine where none is chosen: kDefaultClient for a stream, otherwise the
-  // same engine if it dials, or the first that delivers alike.
+  const EngineRow* engine(const std::string& name) const;  // null if no engine has that name
+  // Returns the client engine for a server engine where none is chosen: kDefaultClient for a stream.
+  // Otherwise the same engine if it dials, or the first engine with the same kind of delivery.
   std::string standard_client(const std::string& server) const;
-  const ProtocolRow* protocol(const std::string& name) const;  // likewise
+  const ProtocolRow* protocol(const std::string& name) const;  // null if no protocol has that name
 };
 
 }  // namespace joust::race

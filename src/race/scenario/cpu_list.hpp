@@ -10,14 +10,14 @@
 
 namespace joust::race {
 
-// The CPUs in a list ("0", "0-1,3"); none for "any" and the empty list. The list must be valid: see
+// Returns the CPUs in a list ("0", "0-1,3"); none for "any" and the empty list. The list must be valid: see
 // check_cpus_exist().
 std::set<int> cpus_in(const std::string& list);
 
-// "CPU 0-1", or "any CPU".
+// Describes a list: "CPU 0-1", or "any CPU".
 std::string cpus_text(const std::string& list);
 
-// The error message if CPUs in the plan are not in `allowed`.
+// Returns an error message if CPUs in the plan are not in `allowed`.
 std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed);
 
 }  // namespace joust::race

@@ -66,7 +66,7 @@ std::string free_name(const std::string& name, std::span<const std::string> take
 
 namespace {
 
-// "my-server" of "A=b exec bin/my-server --port {port}".
+// Returns the program of a shell command: "my-server" of "A=b exec bin/my-server --port {port}".
 std::string program_of(std::string_view command) {
   std::string name = "command";
   for (const std::string_view word : split(command, ' ')) {

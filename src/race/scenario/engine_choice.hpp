@@ -9,7 +9,7 @@
 
 #include "race/scenario/scenario.hpp"
 
-// An engine with its knobs, as text: "epoll:trigger=level".
+// Engines with their knobs, as text: "epoll:trigger=level".
 namespace joust::race {
 
 // The errors of the functions below name the allowed values and the nearest match.
@@ -21,23 +21,24 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 
-// A switch, as flags have it.
+// Returns the text of a switch, as flags have it.
 std::string_view on_off(bool value);
 
-// "epoll", or "epoll:trigger=level": the engine and its non-default settings.
+// Describes an engine with its non-default settings: "epoll", or "epoll:trigger=level".
 std::string describe(const EngineChoice& choice);
 
-// The name, with a number where it is taken: "epoll", "epoll#2", "epoll#3".
+// Returns the name, with a number where it is taken: "epoll", "epoll#2", "epoll#3".
 std::string free_name(const std::string& name, std::span<const std::string> taken);
 
-// The name of a contestant that was given none: its server, with a number if one of `others` has this name
-// and is equal in everything; of a command the program, with a number if the name is taken.
+// Returns the name of a contestant that was given none. It is its server, with a number if one of `others`
+// has this name and is equal in everything. For a command it is the program, with a number if the name is
+// taken.
 std::string standard_name(const Contestant& contestant, std::span<const Contestant> others);
 
-// Every server with its standard client.
+// Pairs every server with its standard client.
 std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, const Catalogue& catalogue);
 
-// Every server with every client, named by their differences. Equal ones have numbers.
+// Pairs every server with every client, named by their differences. Equal pairs have numbers.
 std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
                                    const std::vector<EngineChoice>& clients);
 

@@ -17,7 +17,7 @@ std::span<const std::string> file_places() {
   return kWords;
 }
 
-// Not /tmp, which is in memory on many systems.
+// The disk's folder is not /tmp, which is in memory on many systems.
 std::string folder_of(const FilePlan& files) {
   return files.on == "memory" ? "/dev/shm" : "/var/tmp";
 }
@@ -43,7 +43,7 @@ bool Contestant::takes_part_in(const Case& one) const {
 }
 
 std::uint64_t room_for(const FilePlan& files) {
-  constexpr std::uint64_t kSpareOfFile = 8 << 10;  // of blocks, names and folders
+  constexpr std::uint64_t kSpareOfFile = 8 << 10;  // for blocks, names and folders
   return files.all_bytes() + files.count * kSpareOfFile;
 }
 

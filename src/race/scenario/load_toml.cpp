@@ -7,7 +7,7 @@
 namespace joust::race {
 namespace {
 
-// rates = ["30%", 5000]
+// Reads a list such as rates = ["30%", 5000].
 std::vector<Rate> read_rates(TableReader& reader) {
   const toml::node* node = reader.node("rates");
   if (node == nullptr) return {};

@@ -8,7 +8,7 @@
 
 namespace joust::race {
 
-// The table [load], which may be absent: what it says replaces what the case has.
+// Reads the table [load], which may be absent: its values replace those of the case.
 void read_load(const toml::table* table, const std::string& path, Case& one, Problems& problems);
 
 }  // namespace joust::race

@@ -65,7 +65,7 @@ std::expected<void, std::string> replace_load(const Overrides& given, Scenario& 
   return {};
 }
 
-// The flag that gives this number of the load; empty if none does.
+// Returns the flag that gives this number of the load; empty if no flag does.
 std::string flag_for(const std::string& axis, const Overrides& given) {
   if (axis == "threads") return given.server_threads ? "--threads" : "";
   if (axis == "rate" && given.rates) return "--rates";
@@ -73,7 +73,7 @@ std::string flag_for(const std::string& axis, const Overrides& given) {
   return given.load.contains(axis) ? load_setting(axis).flag() : "";
 }
 
-// The first flag that changes a load, a protocol or engines; empty if there is none.
+// Returns the first flag that changes a load, a protocol or engines; empty if none is given.
 std::string flag_of_load(const Overrides& given) {
   if (!given.servers.empty()) return "--server";
   if (!given.clients.empty()) return "--client";
@@ -86,7 +86,7 @@ std::string flag_of_load(const Overrides& given) {
   return given.client_threads ? "--client-threads" : "";
 }
 
-// A flag that gives the number takes the place of a sweep over it in a file.
+// Removes the sweep of a file over a number that a flag gives.
 std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario& scenario,
                                                 const Catalogue& catalogue) {
   std::optional<Sweep> sweep;

@@ -10,7 +10,7 @@ namespace joust::race {
 struct Overrides {
   std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; all pairs race
   std::optional<std::string> protocol{};
-  Settings options{};                  // of the protocol
+  Settings options{};                  // options of the protocol
   LoadTexts load{};                    // settings of the load
   std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> sweep{};  // "connections=1..20"
@@ -21,16 +21,16 @@ struct Overrides {
   std::optional<double> precision{};  // 0.03 is 3 %
   std::optional<std::string> reference{};
   std::optional<std::uint64_t> server_threads{}, client_threads{};
-  std::optional<std::string> wait{};  // both sides
+  std::optional<std::string> wait{};  // of both sides
   std::optional<std::string> server_cpus{}, client_cpus{};
   bool quick = false;
   bool allow_unranked = false;
 };
 
-// A race of defaults: the first protocol, for a second.
+// Returns a race of defaults: the first protocol, for a second.
 Scenario empty_scenario(const Catalogue& catalogue);
 
-// The error says what is wrong and what is allowed.
+// Applies the flags. The error names the wrong value and the allowed ones.
 std::expected<void, std::string> apply(const Overrides& overrides, Scenario& scenario,
                                        const Catalogue& catalogue);
 

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr auto kEnding = ".toml";
 
-// Beside the program's folder, or else in the sources. Empty if there is none.
+// Returns the folder of the scenarios: beside the program's folder, or else in the sources. Empty if neither
+// exists.
 fs::path folder() {
   std::error_code unknown;
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);

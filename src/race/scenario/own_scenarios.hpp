@@ -4,20 +4,21 @@
 #include <string>
 #include <vector>
 
-// The scenarios that come with joust: where it was installed, or else those of the sources.
+// The scenarios that come with joust: the installed ones, or else those of the sources.
 namespace joust::race {
 
 struct OwnScenario {
-  std::string name{};  // that of its file, without the ending
+  std::string name{};  // name of its file, without the ending
   std::string title{}, description{};
   std::string file{};
 };
 
-// In the order of their names. Files that are no TOML are left out.
+// Returns the scenarios in the order of their names. Leaves out files that are not valid TOML.
 std::vector<OwnScenario> own_scenarios();
 
-// The file of a scenario that is asked for: the word itself where there is such a file, or that of the own
-// scenario of this name, also as "NAME.toml" or "scenarios/NAME.toml". Otherwise empty.
+// Returns the path of a scenario's file: the word itself if such a file exists. Otherwise the file of joust's
+// own scenario of this name, which may also be written as "NAME.toml" or "scenarios/NAME.toml". Empty if
+// neither exists.
 std::string scenario_file(const std::string& word);
 
 }  // namespace joust::race

@@ -43,8 +43,8 @@ Cores only(const Cores& cores, const std::function<bool(const Core&)>& wanted) {
   return some;
 }
 
-// The cores on which both sides run alike: one kind in one socket, the fastest kind first, then the socket
-// with the most. All cores if no such group has two.
+// Returns the cores on which both sides run alike: one kind in one socket. The fastest kind comes first, then
+// the socket with the most cores. Returns all cores if no such group has two.
 Cores best_group(const Cores& cores) {
   Cores best;
   for (const Core& core : cores) {
@@ -59,7 +59,8 @@ Cores best_group(const Cores& cores) {
   return best.empty() ? cores : best;
 }
 
-// A CPU of each core for one side's loops; with more loops than cores, further hardware threads too.
+// Returns a CPU of each core for one side's loops. With more loops than cores, returns further hardware
+// threads too.
 std::vector<int> cpus_for(std::span<const Core> cores, std::size_t loops) {
   std::size_t threads = 0;
   for (const Core& core : cores) threads = std::max(threads, core.cpus.size());
@@ -75,7 +76,7 @@ struct Loops {
   std::size_t server, client;
 };
 
-// Both sides' CPUs of at least two cores.
+// Divides at least two cores between the sides, and returns the CPUs of both.
 std::pair<std::vector<int>, std::vector<int>> shared_out(std::span<const Core> cores, Loops loops) {
   std::size_t of_server = loops.server;
   if (cores.size() < loops.server + loops.client) {
@@ -89,8 +90,8 @@ std::pair<std::vector<int>, std::vector<int>> shared_out(std::span<const Core> c
           cpus_for(cores.subspan(of_server, of_client), loops.client)};
 }
 
-// The CPUs of a side beside `taken`, those of the other: other cores, of the same kind and socket if there
-// are.
+// Returns the CPUs of a side beside `taken`, the CPUs of the other side. They are on other cores, of the same
+// kind and socket if possible.
 std::vector<int> cpus_beside(const std::set<int>& taken, const Cores& cores, std::size_t loops) {
   const auto is_taken = [&](int cpu) { return taken.contains(cpu); };
   const auto shared = [&](const Core& core) { return std::ranges::any_of(core.cpus, is_taken); };
@@ -118,7 +119,7 @@ std::string list_or_any(const std::vector<int>& cpus) {
   return cpus.empty() ? "any" : format_cpus(cpus);
 }
 
-// What the two sides have of a machine.
+// The cores, sockets and kinds of core that a side uses.
 struct CpuPlaces {
   std::set<int> cores, packages, kinds;
 };
@@ -140,7 +141,8 @@ bool is_one(std::set<int> some, const std::set<int>& others) {
   return some.size() <= 1;
 }
 
-// What keeps server and client from running under equal conditions. CPUs that both use are check 7's.
+// Describes why server and client do not run under equal conditions. CPUs that both use are reported by check
+// 7.
 std::vector<std::string> remarks_on(const CpuPlan& plan, std::span<const CpuPlace> allowed) {
   const std::string where =
       fmt::format("server ({}) and client ({})", cpus_text(plan.server), cpus_text(plan.client));
@@ -168,7 +170,7 @@ std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*sid
 
 void choose_client_threads(Scenario& scenario, const Catalogue& catalogue,
                            std::span<const CpuPlace> allowed) {
-  constexpr std::size_t kForEachOfServer = 2;  // to verify replies costs more than to make them
+  constexpr std::size_t kForEachOfServer = 2;  // verifying replies costs more than making them
   const std::size_t of_servers = most_loops(scenario, &Contestant::server);
   const std::size_t cores = best_group(cores_of(allowed)).size();
   std::size_t free = cores - std::min(cores, of_servers);

@@ -9,7 +9,7 @@
 
 namespace joust::race {
 
-// The CPUs of the children, of those that this process may use.
+// Chooses the CPUs of the children among those that this process may use.
 //
 // A side that the scenario does not pin gets a core for each of its loops. Server and client are on different
 // cores of one kind (the fastest of which there are two), in one socket, and never on two hardware threads of
@@ -19,11 +19,11 @@ namespace joust::race {
 // not be kept.
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed);
 
-// Gives clients as many event loops as there are cores for them, where the scenario does not say how many: up
+// Gives clients as many event loops as cores are left for them, where the scenario does not give a number: up
 // to two for each loop of a server, so that the server is the limit. Call before choose_cpus().
 void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed);
 
-// The most event loops that a side of a contestant has.
+// Returns the most event loops that a side of a contestant has.
 std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*side);
 
 }  // namespace joust::race

@@ -16,11 +16,11 @@ struct Places {
 
 std::string filled(std::string command, const Places& places);
 
-// The same of {here}, the folder of a scenario's file: what stands beside the file is found from wherever the
-// race is run. The folder is quoted for a shell.
+// Replaces {here} by the folder of a scenario's file, so that files beside it are found wherever the race is
+// run. The folder is quoted for a shell.
 std::string with_folder(std::string command, const std::string& file);
 
-// The place that a word in braces is meant to be, if it is none but nearly one, as "{into}"; otherwise empty,
+// Returns the place that a misspelt word in braces was probably meant to be, as "{into}". Otherwise empty,
 // because a shell has words in braces too.
 std::string misspelt_place(std::string_view command);
 

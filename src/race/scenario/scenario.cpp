@@ -35,7 +35,7 @@ std::optional<std::string> check_names(const Scenario& scenario) {
   return std::nullopt;
 }
 
-// Longer pauses are as good as none: no trial lasts so long.
+// The longest pause that is calculated with. No trial lasts so long, so longer pauses make no difference.
 constexpr double kLongestPause_s = 1e6;
 
 // The timeout of a trial must not end before its load does.

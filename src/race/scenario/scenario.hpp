@@ -16,7 +16,7 @@
 #include "race/scenario/catalogue.hpp"
 #include "race/scenario/files.hpp"
 
-// A race to be run, from a scenario file or from the flags of `joust race`.
+// The race to be run, from a scenario file or from the flags of `joust race`.
 namespace joust::race {
 
 // Either messages per second, of all connections together, or a share of the capacity: 0.3 is 30 %.
@@ -25,33 +25,34 @@ struct Rate {
   bool operator==(const Rate&) const = default;
 };
 
-// What the slowest contestant of a case answers in a closed loop.
+// The throughput of the slowest contestant of a case in a closed loop.
 struct Capacity {
   double per_s = 0;
   std::string contestant{};
 };
 
-// What the size of a turn counts: all contestants send for the same time, or the same number of these.
+// The unit of a turn's size: all contestants send for the same time, or the same number of transfers or
+// messages.
 enum class TurnUnit : std::uint8_t { time, transfers, messages };
 
 // How the contestants of a case take turns within a generation (LoadPlan::turns). The race's plan sets it.
-// What the turns of a contestant add up to in a generation is LoadPlan::duration.
+// The turns of a contestant in a generation add up to LoadPlan::duration.
 struct TurnPlan {
   TurnUnit unit = TurnUnit::time;
   std::uint64_t count = 0;  // of a counted turn, for each connection; 0: not chosen yet
   Duration rest{};          // the longest time between two turns of a contestant
 };
 
-// The load of a race that says nothing else.
+// Returns the load of a race that gives no other.
 LoadPlan standard_load();
 
-// The mean time between two messages of a connection that the schedule says, at most 1e6 s, and one that is
-// hardly ever exceeded. 0 in a closed loop.
+// Return times between two messages of a connection by the schedule: the mean, at most 1e6 s, and a time that
+// is hardly ever exceeded. 0 in a closed loop.
 Duration pause_of(const LoadPlan& load);
 Duration longest_pause_of(const LoadPlan& load);
 
-// TCP options of all contestants of a case, but for a nodelay that one has of its own (EngineChoice). Those
-// not given have the engines' common default.
+// TCP options of all contestants of a case. A contestant may have a nodelay of its own (EngineChoice)
+// instead. Options that are not given have the engines' common default.
 struct SocketPlan {
   std::optional<bool> nodelay{};
   std::optional<std::string> congestion{};
@@ -64,7 +65,7 @@ struct LimitPlan {
   std::optional<Duration> connect_timeout{};
   std::optional<Duration> request_timeout{};
   std::optional<Duration> idle_timeout{};
-  std::optional<Duration> trial_timeout{};  // of a whole trial; after it the trial is killed and reported
+  std::optional<Duration> trial_timeout{};  // for a whole trial, which is then killed and reported
 };
 
 // CPU lists ("0", "0-1,3"). Empty: chosen by joust; "any": not pinned.
@@ -83,8 +84,8 @@ struct Contestant {
   std::vector<std::string> needs{};  // the programs that its commands run
   EngineChoice client{};
   std::string transfer{};            // a shell command that moves the files of a case, from {from} to {into}
-  std::vector<std::string> cases{};  // that it takes part in; empty: all of its kind
-  bool moves_files = true;           // false: it shows a bound and moves none, so it is not ranked
+  std::vector<std::string> cases{};  // the cases that it takes part in; empty: all of its kind
+  bool moves_files = true;           // false: shows a bound and moves no files, so it is not ranked
 
   bool external() const { return !command.empty() || !transfer.empty(); }
   bool takes_part_in(const Case& one) const;
@@ -96,7 +97,7 @@ struct Sweep {
   std::vector<double> values{};
 };
 
-// One of them.
+// One value of a sweep.
 struct SweepPoint {
   std::string axis{};
   double value = 0;
@@ -108,26 +109,27 @@ struct Case {
   std::string name = "main";
   std::string title{};
   std::string protocol{};           // unused if `files` is given
-  std::optional<FilePlan> files{};  // its contestants move these
-  Settings options{};               // of the protocol, for both sides of every contestant
+  std::optional<FilePlan> files{};  // the files that its contestants move
+  Settings options{};               // options of the protocol, for both sides of every contestant
   LoadPlan load = standard_load();
   bool warmup_given = false;           // otherwise a race that ends by time may shorten it
-  std::vector<Rate> rates{};           // an open loop for each of them; a case of a plan has none
+  std::vector<Rate> rates{};           // an open loop for each rate; a case of a plan has none
   std::optional<double> rate_share{};  // the share of the capacity that the load's rate is, or will be
   TurnPlan turn{};
-  SocketPlan socket{};   // the scenario's, with what the case changes
-  std::string one_of{};  // of a case that stands for one of several rates: the name of the case that had them
-  std::optional<Capacity> capacity{};  // that its rate is a share of, once it is known
+  SocketPlan socket{};                 // the scenario's, with what the case changes
+  std::string one_of{};                // in a case of one rate of several: the name of the case that had them
+  std::optional<Capacity> capacity{};  // the capacity that its rate is a share of, once it is known
   std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
-  std::optional<SweepPoint> point{};   // of a case that stands for one of these values
+  std::optional<SweepPoint> point{};   // in a case of one value of a sweep: that value
   std::optional<std::uint64_t>
       server_threads{};  // in place of the contestants' own, where an engine has loops
 
-  // Whether requests are due by a rate, though it may not be known yet.
+  // Returns whether requests are due by a rate, which may not be known yet.
   bool open_loop() const;
-  // The load, with some rate where it is not known yet: for questions that do not depend on the rate.
+  // Returns the load with an arbitrary rate where the rate is not known yet, for questions that do not depend
+  // on it.
   LoadPlan load_at_some_rate() const;
-  // What its figures are counted in.
+  // Returns the unit that its figures count.
   const char* unit() const { return files ? "file" : "message"; }
 };
 
@@ -136,16 +138,16 @@ struct Scenario {
   std::string title{};
   std::string description{};
   std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
-  double precision = 0.03;   // of every ratio: half its interval
+  double precision = 0.03;   // half the interval of every ratio
   bool allow_unranked =
       false;  // a contestant that is not ranked, or a race that tells nothing, is no failure
-  Duration time = std::chrono::seconds(60);  // of the whole race, where rounds are not given
+  Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
   bool quick = false;  // warn of disturbed rounds and do not repeat them
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
-  SocketPlan socket{};             // of cases that say nothing else
+  SocketPlan socket{};             // for cases that give no other
   LimitPlan limits{};
   CpuPlan cpus{};
   std::vector<Case> cases{};
@@ -157,7 +159,7 @@ struct Scenario {
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
-inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // that may be asked for
+inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // the longest that may be asked for
 
 // The functions below return error messages that name the allowed values and the nearest match.
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
@@ -167,15 +169,15 @@ std::optional<std::string> check_reference(const Scenario& scenario);
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);
 std::optional<std::string> check_cpus(const std::string& list);
 
-// Replaces settings of the case's load, and what they exclude. With `rates` it is an open loop for each of
-// them.
+// Replaces settings of the case's load, and the settings that exclude these. With `rates` the case becomes an
+// open loop for each rate.
 void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one);
 
 // Checks an option of the case's protocol.
 std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
                                         const std::string& value, const Catalogue& catalogue);
 
-// The protocol options of a side: the contestant's, then the case's.
+// Returns the protocol options of a side: the contestant's, then the case's.
 Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
 
 // Fills in the remaining defaults and checks the whole: unique names, an existing reference, at least one

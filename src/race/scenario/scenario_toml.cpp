@@ -99,7 +99,7 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
   return engines;
 }
 
-// What a contestant's keys leave open, or say twice.
+// Reports commands that are missing from a contestant's keys, or that contradict each other.
 void check_commands(TableReader& reader, const toml::table& table, const Contestant& contestant) {
   const auto has = [](const std::string& command, std::string_view place) {
     return command.find(place) != std::string::npos;

@@ -25,7 +25,7 @@ std::uint64_t whole(double value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// What can be swept. A rate may have a fraction; the other values are whole.
+// An axis that can be swept. A rate may have a fraction; the other values are whole.
 struct Axis {
   std::string name;
   double least, most;
@@ -81,7 +81,7 @@ std::string too_many() {
       kMostSweepValues);
 }
 
-// A range "FIRST..LAST", "FIRST..LAST+STEP" or "FIRST..LASTxFACTOR".
+// Reads a range "FIRST..LAST", "FIRST..LAST+STEP" or "FIRST..LASTxFACTOR".
 std::expected<std::vector<double>, std::string> range_of(const Axis& axis, std::string_view text) {
   const std::size_t dots = text.find("..");
   const std::string_view rest = text.substr(dots + 2);
@@ -112,7 +112,7 @@ std::expected<std::vector<double>, std::string> range_of(const Axis& axis, std::
   return values;
 }
 
-// One value, or those of a range.
+// Returns one value, or the values of a range.
 std::expected<std::vector<double>, std::string> values_of(const Axis& axis, std::string_view part) {
   if (part.empty())
     return std::unexpected(

@@ -14,23 +14,23 @@ namespace joust::race {
 
 inline constexpr std::size_t kMostSweepValues = 64;
 
-// "connections=1..20"
+// Reads a sweep as text: "connections=1..20".
 std::expected<Sweep, std::string> parse_sweep(std::string_view text);
 
-// The values of an axis, separated by commas: numbers with the axis's units (64, 4k, 64KiB), and ranges. A
-// range may have a step (1..20+5) or a factor (1..4096x2, 1..4096 x2); its last value is met or not exceeded.
-// The error says what is wrong and what is allowed.
+// Reads the values of an axis, separated by commas: numbers with the axis's units (64, 4k, 64KiB), and
+// ranges. A range may have a step (1..20+5) or a factor (1..4096x2, 1..4096 x2). Its last value is at most
+// the given one. The error names the wrong value and the allowed ones.
 std::expected<Sweep, std::string> parse_sweep(std::string_view axis, std::string_view values);
 
-// The case with this value in place of its own.
+// Returns the case with this value in place of its own.
 Case at_value(const Case& one, const std::string& axis, double value);
 
-// What is wrong with the case at one of the values of its sweep.
+// Returns the error of the case at one of the values of its sweep, if it has one.
 std::optional<std::string> check_sweep(const Case& one, const Catalogue& catalogue);
 
 void expand_sweeps(Scenario& scenario);
 
-// "64", "64KiB": with the unit in which values of this axis are given.
+// Formats a value with the unit of its axis: "64", "64KiB".
 std::string sweep_value_text(const std::string& axis, double value);
 
 }  // namespace joust::race

@@ -19,7 +19,7 @@ std::string engine_names(const Catalogue& catalogue, bool (*wanted)(const Engine
   return names.empty() ? "none" : join(names);
 }
 
-// The numbers that replace those of the servers, and where they come from. Empty: none do.
+// The thread numbers that replace those of the servers, and their source. Empty: nothing replaces them.
 struct ServerThreads {
   std::string source{};
   std::vector<std::uint64_t> threads{};
@@ -58,7 +58,8 @@ std::optional<std::string> check_thread_number(const EngineRow& engine, std::uin
   return problem;
 }
 
-// A contestant's name shows the threads that it was given there, so nothing else may replace them.
+// Checks the numbers of threads. A contestant's name shows the threads that it was given with its engine, so
+// nothing else may replace them.
 std::optional<std::string> check_threads(const Overrides& given, const Scenario& scenario,
                                          const Catalogue& catalogue) {
   const ServerThreads replacement = for_servers(given, scenario);

@@ -18,7 +18,7 @@ void Problems::add(const toml::source_region& where, std::string_view key, std::
 }
 
 std::string Problems::text() const {
-  // Tables are read key by key, and what nobody has asked for is found last.
+  // Tables are read key by key, so an unknown key is found last.
   std::vector<Problem> sorted = all_;
   std::ranges::stable_sort(sorted, [](const Problem& a, const Problem& b) { return a.where < b.where; });
   std::vector<std::string> lines;
@@ -94,7 +94,7 @@ namespace {
 
 using Parse = std::expected<std::uint64_t, std::string> (*)(std::string_view);
 
-// The number in `value`, or the error message. `allowed` describes the range in words.
+// Returns the number in `value`, or the error message. `allowed` describes the range in words.
 std::expected<std::uint64_t, std::string> number_of(const toml::node& value, Parse parse, std::uint64_t least,
                                                     std::uint64_t most) {
   const std::string allowed =

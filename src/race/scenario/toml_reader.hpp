@@ -18,10 +18,10 @@
 
 namespace joust::race {
 
-// The shortest time that can be given where 0 has no meaning.
+// The shortest time that may be given where 0 has no meaning.
 inline constexpr Duration kShortest = std::chrono::milliseconds(1);
 
-// Overwrites only with a value that was given.
+// Overwrites `to` only if a value was given.
 template <typename T>
 void assign(T& to, const std::optional<T>& from) {
   if (from) to = *from;
@@ -72,11 +72,12 @@ class TableReader {
   std::vector<const toml::table*> tables(std::string_view key);
   const toml::node* node(std::string_view key);
 
-  // Reports an error in the value of `key`; at the table if the key is absent.
+  // Reports an error in the value of `key`. If the key is absent, the error is at the table.
   void wrong(std::string_view key, std::string_view what);
-  // Reports a key that is known elsewhere, if it is here.
+  // Reports a key that is known only in another place, if it is given in this table.
   void misplaced(std::string_view key, std::string_view what);
-  // The keys that have not been read, as text: an engine's knobs, a protocol's parameters.
+  // Returns the keys that have not been read, with their values as text: an engine's knobs, a protocol's
+  // parameters.
   std::vector<std::pair<std::string, std::string>> others();
   // Reports the keys that have not been read.
   void finish();
@@ -94,7 +95,7 @@ class TableReader {
   std::vector<std::string> misplaced_;
 };
 
-// A string, number or boolean as text; nothing for a table, an array or a date.
+// Returns a string, number or boolean as text; nothing for a table, an array or a date.
 std::optional<std::string> scalar_text(const toml::node& node);
 
 }  // namespace joust::race

@@ -17,12 +17,12 @@ namespace joust::race {
 namespace {
 
 constexpr Duration kPause = std::chrono::microseconds(100);
-// A process that waits for a device is killed when that answers.
+// The longest wait for killed processes. A process that waits for a device ends only when the device answers.
 constexpr Duration kLongestKill = std::chrono::seconds(5);
-constexpr int kReadings = 2;  // of the process tree, before it is taken for complete
+constexpr int kReadings = 2;  // readings of the process tree before it is taken for complete
 
-// The children of this process that are no orphans to be adopted: those of cells, and those that this process
-// had before its first cell, which somebody else has started.
+// Returns the children of this process that are no orphans to be adopted: the processes of cells, and
+// children that this process had before its first cell and did not start itself.
 std::vector<pid_t>& known_children() {
   static std::vector<pid_t> children;
   return children;
@@ -87,8 +87,9 @@ std::vector<pid_t> Cell::members() {
   return process_tree(roots);
 }
 
-// A process that ends while the tree is read hands its children over to this one, and they may be in neither
-// list. It has ended when it looks so: a second reading finds them.
+// Returns the processes that have not ended. A process that ends while the tree is read hands its children
+// over to this process, and a reading may find them in neither place. Such a process already counts as ended,
+// so a second reading finds its children.
 std::vector<pid_t> Cell::running() {
   std::vector<pid_t> processes;
   for (int reading = 0; reading < kReadings && processes.empty(); ++reading) {
@@ -110,7 +111,7 @@ void Cell::stop(Time deadline) {
   for (int reading = 0; reading < kReadings && Clock::now() < deadline; ++reading)
     for (const pid_t process : members()) {
       if (std::ranges::count(told, process) != 0) continue;
-      reading = -1;  // it may have started another one before it was told
+      reading = -1;  // it may have started another process before it received the signal
       told.push_back(process);
       ::kill(process, SIGSTOP);
     }

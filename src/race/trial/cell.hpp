@@ -10,36 +10,36 @@
 
 namespace joust::race {
 
-// A program with every process that it has started, directly or through others, also in process groups and
-// sessions of their own, where daemons go.
+// A program with every process that it has started, directly or through other processes. The processes may
+// have process groups and sessions of their own, as daemons do.
 //
 // This process becomes a subreaper (prctl(2)): a process that has lost its parent becomes a child of this
-// one, and stays in sight. An orphan belongs to the first cell that looks for it. So the processes of one
-// cell run at a time, and they are stopped, or have ended, before those of another cell run. One thread.
+// process, and stays in sight. An orphan belongs to the first cell that looks for it. So the processes of
+// only one cell run at a time: they are stopped, or have ended, before those of another cell run. One thread.
 class Cell {
  public:
   Cell() = default;
-  // `program`: a child of this process, in a process group of its own. Its owner waits for it, after the end
-  // of the cell.
+  // `program`: a child of this process, in a process group of its own. The cell's owner waits for the
+  // program, after the end of the cell.
   explicit Cell(pid_t program);
-  ~Cell();  // kills all
+  ~Cell();  // kills all processes
   Cell(Cell&& other) noexcept;
   Cell& operator=(Cell&& other) noexcept;
 
-  // The processes at this moment, the program first; some may have ended without being waited for.
+  // Returns the processes at this moment, the program first; some may have ended without being waited for.
   std::vector<pid_t> members();
-  // Of these, the processes that have not ended.
+  // Returns the members that have not ended.
   std::vector<pid_t> running();
 
   void send(int number);
-  // Sends SIGSTOP until no process is left that runs: a process that was started meanwhile is stopped too.
-  // Returns when all have stopped, or at the deadline.
+  // Sends SIGSTOP until no process runs: a process that was started meanwhile is stopped too. Returns when
+  // all have stopped, or at the deadline.
   void stop(Time deadline);
   void kill();
 
-  // The CPU time of processes that have ended and were waited for, by this process or by members.
+  // Returns the CPU time of processes that have ended and were waited for, by this process or by members.
   double ended_cpu_s();
-  // What orphans have used that have ended, without their peaks of memory.
+  // Returns the usage of orphans that have ended, without their peaks of memory.
   const Usage& ended_orphans() const { return ended_orphans_; }
 
  private:

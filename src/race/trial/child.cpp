@@ -23,10 +23,12 @@
 namespace joust::race {
 namespace {
 
-// Enough to explain a failure. The limit protects our memory from a child that writes without end.
+// The most bytes of text kept of a child: enough to explain a failure. The limit protects our memory from a
+// child that writes without end.
 constexpr std::size_t kMostWords = 4096;
 constexpr std::size_t kMostLastLines = 8;
-// Lines of the child protocol are far shorter. The limit protects our memory from an external server.
+// The longest line. Lines of the child protocol are far shorter. The limit protects our memory from an
+// external server.
 constexpr std::size_t kLongestLine = 64 << 10;
 constexpr std::size_t kMostLines = 256;  // not taken yet
 
@@ -65,7 +67,7 @@ struct Prepared {
   ::dup2(prepared.nothing.get(), STDIN_FILENO);
   ::dup2(prepared.output.into.get(), STDOUT_FILENO);
   ::dup2(prepared.errors.into.get(), STDERR_FILENO);
-  // The handlers would tell this program of a stop that is meant for the child.
+  // The handlers would report a stop to this program that is meant for the child.
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE}) {
@@ -105,7 +107,7 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
   checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
 }
 
-// The program is waited for last, so that its process id cannot be reused while the cell is killed.
+// Waits for the program last, so that its process id cannot be reused while the cell is killed.
 Child::~Child() {
   cell_ = Cell();
   retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
@@ -121,11 +123,12 @@ double Child::ended_cpu_s() {
 
 void Child::send(int number, int value) const {
   if (ended()) return;
-  // Refused where too many signals are queued.
+  // Fails where too many signals are queued.
   if (signal_with_value(pid_, number, value) < 0) ::kill(pid_, number);
 }
 
-// The processes of joust stay in their group, and a thousand threads take long to search for others.
+// The processes of joust stay in their group. A search for processes outside it would take long with a
+// thousand threads.
 void Child::send_all(int number) {
   if (foreign_) return cell_.send(number);
   ::kill(-pid_, number);
@@ -182,7 +185,7 @@ void Child::drain(Fd& pipe, std::string& into) {
   std::array<char, 16384> buffer;
   while (pipe.is_open()) {
     const ssize_t got = retry_interrupted([&] { return ::read(pipe.get(), buffer.data(), buffer.size()); });
-    if (got < 0) return;  // EAGAIN: no more for now
+    if (got < 0) return;  // EAGAIN: no more data for now
     if (got == 0) pipe.close();
     into.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (&pipe == &errors_ && into.size() > 2 * kMostWords) into.erase(0, into.size() - kMostWords);

@@ -19,40 +19,41 @@ namespace joust::race {
 
 // The program to be executed.
 struct ChildCommand {
-  std::string program;             // a path
-  std::vector<std::string> words;  // argv, its name first
+  std::string program;             // path of the program
+  std::vector<std::string> words;  // argv; the first word is the program's name
   std::vector<int> cpus{};         // pinned to these before it starts; empty: not pinned
-  bool foreign = false;            // not of joust: its processes may leave its process group, as daemons do
+  bool foreign = false;  // not a program of joust: its processes may leave its process group, as daemons do
 };
 
-// A program in a process group of its own, with all the processes that it starts. Its output is collected.
-// The destructor kills them all, and the kernel kills the program when this process dies. One thread.
+// A program in a process group of its own, with all the processes that it starts. Collects its output. The
+// destructor kills them all, and the kernel kills the program when this process dies. One thread.
 class Child {
  public:
   // Starts the program. `before_exec` runs in this process between fork and exec, with the child's process
-  // id, to attach a counter. Throws std::system_error if no process can be made.
+  // id, and may attach a counter. Throws std::system_error if no process can be made.
   explicit Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec = {});
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
-  // The program and all processes that have come from it.
+  // Returns the program and all processes that descend from it.
   std::vector<pid_t> processes();
-  // The CPU time of those that have ended and were waited for; 0 unless the program is foreign.
+  // Returns the CPU time of the processes that have ended and were waited for; 0 unless the program is
+  // foreign.
   double ended_cpu_s();
 
-  void send(int number, int value = 0) const;  // to the program only; sigqueue(3) has the value
+  void send(int number, int value = 0) const;  // to the program only; `value` as with sigqueue(3)
   void send_all(int number);                   // to all processes
   // Stops all processes. Returns when they have stopped or ended, or at the deadline.
   void stop_all(Time deadline);
 
-  // True when the program has ended and, of a foreign one, no process is left.
+  // True when the program has ended. For a foreign program, none of its processes may be left either.
   bool ended() const { return end_.has_value(); }
-  int exit_code() const;             // of the program; -1 unless it has exited
+  int exit_code() const;             // the program's; -1 unless it has exited
   std::string how_it_ended() const;  // "exit code 1", "signal 11 (Segmentation fault)"
-  // Of the program that has ended, with the processes that it has waited for, and of orphans; without its
-  // peak of memory.
+  // Returns the usage of the ended program, of the processes that it has waited for, and of orphans. The peak
+  // of memory is left out.
   const std::optional<Usage>& usage() const { return usage_; }
 
   std::optional<std::string> take_line();       // the next complete line of its standard output, if any
@@ -74,7 +75,7 @@ class Child {
   pid_t pid_ = -1;
   const bool foreign_;
   Cell cell_;
-  Fd awaited_;  // the next process whose end matters
+  Fd awaited_;  // the process whose end is awaited next
   Fd output_, errors_;
   std::string said_, complained_;
   std::deque<std::string> lines_;

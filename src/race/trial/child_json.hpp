@@ -7,7 +7,7 @@
 
 #include "race/result.hpp"
 
-// Parsers for parts that both children's documents have.
+// Parsers for parts that the documents of both children have.
 namespace joust::race {
 
 Settings settings_from(const nlohmann::json& object);

@@ -40,8 +40,8 @@ void add_options(Words& words, const Settings& options) {
   for (const auto& [name, value] : options) add(words, "--" + name, value);
 }
 
-// Options of TCP that all contestants have are left out where sockets are of another kind. An engine refuses
-// one that was meant for it alone.
+// Adds the socket options. Common options of TCP are left out where sockets are of another kind. An option
+// that is meant for one engine alone is passed on, and the engine refuses it.
 void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choice, bool tcp) {
   if (const auto nodelay = choice.nodelay || !tcp ? choice.nodelay : socket.nodelay)
     add(words, "--nodelay", std::string(on_off(*nodelay)));
@@ -60,7 +60,8 @@ std::optional<Duration> server_idle(const LimitPlan& limits, const Case& one) {
   return 2 * pause < limit ? limits.idle_timeout : limit + pause;
 }
 
-// What the child sends. It takes its turns in its own time, and in process no connection can be lost.
+// Adds the load. A child with turns gets no duration or number of messages. In process no connection can be
+// lost, so none is dialled again.
 void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan& limits, PlanAs how) {
   LoadPlan load = one.load;
   load.request_timeout = limits.request_timeout;
@@ -73,7 +74,7 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
   if (entry.in_process) apply({{"reconnect", "never"}}, load, LoadPlan());
   if (how == PlanAs::document) return add(words, "--plan", plan_json(load).dump());
   for (std::string& word : load_flags(load, LoadPlan())) words.push_back(std::move(word));
-  // A share of a capacity that is not known yet.
+  // Passes a rate that is a share of a capacity not known yet.
   if (one.rate_share && !load.open_loop()) add(words, "-R", rate_word({.share = one.rate_share}));
 }
 

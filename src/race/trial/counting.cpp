@@ -8,9 +8,9 @@
 namespace joust::race {
 namespace {
 
-// The counters are read up to some milliseconds off the ends of the timed window: with a window of 4 ms, one
-// contestant had 0.04 to 5 calls a message. Counts of shorter windows are not used. The readings themselves
-// take about ten calls.
+// The limits of a window whose counts are used. The counters are read up to some milliseconds off the ends of
+// the timed window: with a window of 4 ms, one contestant had 0.04 to 5 calls a message. The readings
+// themselves take about ten calls.
 constexpr double kLeastCountedS = 0.1;
 constexpr std::uint64_t kLeastCountedMessages = 500;
 

@@ -8,10 +8,10 @@
 namespace joust::race {
 namespace {
 
-// The machine's counters have steps of 10 ms, several for each CPU, so shorter windows are not judged.
+// The shortest window that is judged. The machine's counters have steps of 10 ms, several for each CPU.
 constexpr double kLeastCounted_s = 0.4;
 
-// By how much a trial is above its limit at least that is disturbed whatever the figure.
+// The least excess over its limit of a trial that is disturbed whatever the figure.
 constexpr double kLeastExcess = 0.02;
 
 bool is_counted(const std::optional<MachineCpu>& cpus) {

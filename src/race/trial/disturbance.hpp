@@ -9,25 +9,25 @@
 // The part of the machine that was not available to a trial.
 namespace joust::race {
 
-// A trial with more steal time than this share of the time of its CPUs makes its round disturbed. So does
-// one whose CPU quota ran out.
+// A limit of the steal time, as a share of the time of a trial's CPUs. A trial above it makes its round
+// disturbed. So does a trial whose CPU quota ran out.
 inline constexpr double kDisturbedSteal = 0.05;
-// So does CPU time of foreign processes above this share.
+// The limit of the CPU time of foreign processes. A trial above it makes its round disturbed.
 inline constexpr double kStrangers = 0.10;
 
-// The share of the time of the trial's CPUs that the hypervisor gave to others in the timed window: of the
-// CPUs that server and client are pinned to, or else of all. Empty if it is unknown, or if the window is too
-// short for the kernel's coarse counters.
+// Returns the share of the time of the trial's CPUs that the hypervisor gave to other guests in the timed
+// window. The CPUs are those that server and client are pinned to, or else all. Empty if the share is
+// unknown, or if the window is too short for the kernel's coarse counters.
 std::optional<double> steal_share(const Trial& trial);
 
-// CPU time of foreign processes in the timed window, as a share of the machine. Negative if our processes
-// report more than the machine has used. Empty if usage is unknown, or if the window is too short for the
-// kernel's coarse counters.
+// Returns the CPU time of foreign processes in the timed window, as a share of the machine. Negative if our
+// processes report more than the machine has used. Empty if usage is unknown, or if the window is too short
+// for the kernel's coarse counters.
 std::optional<double> strangers_share(const Trial& trial, bool in_process);
 
-// The worst of all, relative to its limit: above 1 a trial is disturbed. Of a trial that was observed late
-// the usage is not known, and what kept the observer from running may have done so to the trial: it is
-// disturbed, but less than any whose disturbance is known.
+// The worst disturbance, relative to its limit: above 1 a trial is disturbed. A trial that was observed late
+// has no known usage, and the cause that kept the observer from running may have affected the trial too. It
+// counts as disturbed, but less than any trial whose disturbance is known.
 struct Disturbance {
   double severity = 0;
   std::string what{};  // "had 12 % of the machine used by other processes"

@@ -37,7 +37,7 @@ Fd ipv4_socket() {
   return socket;
 }
 
-// The inodes of the sockets that a process has open. False if its descriptors may not be read.
+// Adds the inodes of the sockets that a process has open. Returns false if its descriptors may not be read.
 bool add_sockets(pid_t process, std::set<std::uint64_t>& inodes) {
   std::error_code error;
   std::filesystem::directory_iterator entry(fmt::format("/proc/{}/fd", process), error);
@@ -51,7 +51,8 @@ bool add_sockets(pid_t process, std::set<std::uint64_t>& inodes) {
   return true;
 }
 
-// An address as /proc/net/tcp and tcp6 have it: words in hexadecimal, each in the machine's byte order.
+// Reads an address in the form of /proc/net/tcp and tcp6: words in hexadecimal, each in the machine's byte
+// order.
 Endpoint endpoint_in_hex(const std::string& text) {
   const std::size_t colon = std::min(text.find(':'), text.size());
   const auto number = [&](std::size_t at, std::size_t digits) {
@@ -84,7 +85,7 @@ void add_places(const char* file, const std::set<std::uint64_t>& inodes,
   constexpr std::string_view kListens = "0A";
   std::istringstream lines(read_proc_file(file).value_or(""));
   std::string line;
-  std::getline(lines, line);  // the head of the table
+  std::getline(lines, line);  // the header line of the table
   while (std::getline(lines, line)) {
     std::istringstream fields(line);
     std::string number, local, remote, state, skipped;

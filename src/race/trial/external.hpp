@@ -10,19 +10,19 @@
 
 namespace joust::race {
 
-// A free port of the loopback address. Another program may take it before the contestant does; the contestant
-// then fails to start, which is reported like any failure. Throws std::system_error.
+// Returns a free port of the loopback address. Another program may take it before the contestant does. The
+// contestant then fails to start, which is reported like any failure. Throws std::system_error.
 std::uint16_t free_port();
 
 // True if connections to this port of the loopback address are accepted.
 bool accepts(std::uint16_t port);
 
-// Where processes listen for TCP connections.
+// The addresses at which processes listen for TCP connections.
 struct ListeningPlaces {
   std::vector<std::string> addresses{};  // "127.0.0.1:80", "[::]:80"
   bool complete = true;                  // false: the descriptors of a process may not be read here
 
-  // Whether a connection to this port of 127.0.0.1 reaches one of them.
+  // Returns whether a connection to this port of 127.0.0.1 reaches one of the addresses.
   bool reached_at(std::uint16_t port) const;
 };
 ListeningPlaces listening_places(std::span<const pid_t> processes);

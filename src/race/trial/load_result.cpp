@@ -52,7 +52,7 @@ Latency latency_from(const json& object) {
           .samples = object.at("samples")};
 }
 
-// Nothing in the document of a closed loop.
+// Reads the schedule's figures. Returns nothing for the document of a closed loop.
 std::optional<ScheduleResult> schedule_from(const json& document) {
   const auto lateness = document.find("send_lateness_ns");
   if (lateness == document.end() || lateness->is_null()) return std::nullopt;

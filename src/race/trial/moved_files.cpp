@@ -22,10 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The last part of both folders' paths: what sends a folder may send its name too.
+// The last part of both folders' paths. It is the same, because a program that sends a folder may send its
+// name too.
 constexpr const char* kName = "files";
 constexpr std::size_t kBlock = 1 << 20;
-constexpr std::uint64_t kSpare = 4 << 20;  // for other users
+constexpr std::uint64_t kSpare = 4 << 20;  // for other programs
 
 std::string name_of(std::uint64_t number) {
   return fmt::format("{:05}", number);
@@ -43,7 +44,7 @@ void write_all(const Fd& file, const std::vector<std::uint64_t>& words, std::siz
 
 using Block = std::vector<char>;
 
-// The bytes that the file had for this block; fewer at its end.
+// Reads a block of the file. Returns its number of bytes, which is smaller at the file's end.
 std::size_t read_block(const Fd& file, Block& into) {
   std::size_t at = 0;
   while (at < into.size()) {
@@ -55,7 +56,8 @@ std::size_t read_block(const Fd& file, Block& into) {
   return at;
 }
 
-// One pair of blocks for all files: memory that is new for each takes longer than small files do.
+// Compares two files with one pair of blocks for all files: new memory for each takes longer than small files
+// do.
 bool same(const std::string& one, const std::string& other, Block& here, Block& there) {
   const Fd left = open_file(one, O_RDONLY), right = open_file(other, O_RDONLY | O_NONBLOCK);
   for (;;) {
@@ -72,7 +74,7 @@ MovedFiles::MovedFiles(const FilePlan& plan)
   write_sources();
 }
 
-// Random by a seed: what is written again has the same bytes.
+// Writes random contents from a seed, so that files that are written again have the same bytes.
 void MovedFiles::write_sources() {
   checked(::mkdir(source_.c_str(), 0777), "mkdir({})", source_);
   std::vector<std::uint64_t> words(std::min<std::uint64_t>(plan_.bytes, kBlock) / sizeof(std::uint64_t) + 1);
@@ -115,18 +117,19 @@ std::string MovedFiles::last() const {
 }
 
 std::string MovedFiles::fresh_target() {
-  if (versions_.size() != plan_.count) restore();  // a full disk has kept it from that
+  if (versions_.size() != plan_.count) restore();  // a full disk has prevented an earlier restore
   target_.reset();
   target_ = std::make_unique<TemporaryFolder>(folder_of(plan_));
   const std::string target = target_->path() + '/' + kName;
   checked(::mkdir(target.c_str(), 0777), "mkdir({})", target);
   if (plan_.on == "memory") use_memory_once(target_->path() + "/memory");
-  ::sync();  // what others have written would be written in this one's time
+  ::sync();  // otherwise earlier writes of other programs would be written in this contestant's time
   return target;
 }
 
-// A virtual machine may have given free memory back to its host. To have it again takes several times as long
-// as to copy into it, and whoever came first would pay for it.
+// Writes and frees as much memory as the files need. A virtual machine may have given free memory back to its
+// host. Getting it again takes several times as long as copying into it, and would be charged to the first
+// contestant.
 void MovedFiles::use_memory_once(const std::string& path) const {
   const Fd file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
   checked(::unlink(path.c_str()), "unlink({})", path);

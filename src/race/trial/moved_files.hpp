@@ -13,7 +13,7 @@
 // The folders between which commands move files.
 namespace joust::race {
 
-// The files of a case, named 00000, 00001 ..., and fresh folders that they are moved into. One thread.
+// The files of a case, named 00000, 00001 ..., and fresh folders as their targets. One thread.
 class MovedFiles {
  public:
   // Writes the files, with contents that do not compress. Throws std::system_error.
@@ -21,13 +21,13 @@ class MovedFiles {
 
   const std::string& from() const { return source_; }
   std::string last() const;  // the name of the last file
-  // Has the same name as the folder of the files. All that was written before is on the disk, and a target in
-  // memory finds as much memory as it needs in use of late.
+  // Makes an empty folder with the same name as the folder of the files. Earlier writes are on the disk by
+  // then. For a target in memory, as much memory as it needs was in use recently.
   std::string fresh_target();
-  // Compares every byte. What is wrong, in words; empty if the target has these files and no others.
+  // Compares every byte. Returns the difference in words; empty if the target has these files and no others.
   std::string difference() const;
-  // What a command has changed of the files themselves, in words; empty if they are as they were. Files that
-  // are not are written again, for others.
+  // Returns in words what a command has changed of the source files; empty if they are unchanged. Writes
+  // changed files again, for other contestants.
   std::string restore();
   void remove_target() { target_.reset(); }
 
@@ -43,7 +43,7 @@ class MovedFiles {
   std::unique_ptr<TemporaryFolder> target_;
 };
 
-// Of all cases of a race; the files are written when they are first needed.
+// The files of all cases of a race. They are written when they are first needed.
 class MovedFilesOfRace {
  public:
   MovedFiles& of(const FilePlan& plan);
@@ -52,8 +52,8 @@ class MovedFilesOfRace {
   std::map<FilePlan, MovedFiles> files_;
 };
 
-// Why the files, and a copy of them, do not fit where they are to be beside so many bytes of other cases;
-// empty if they do.
+// Returns why the files and a copy of them do not fit in their place, beside `beside` bytes of other cases.
+// Empty if they do.
 std::string no_room_for(const FilePlan& files, std::uint64_t beside);
 
 }  // namespace joust::race

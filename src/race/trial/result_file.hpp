@@ -13,7 +13,7 @@ namespace joust::race {
 class ResultFile {
  public:
   const std::string& path() const { return path_; }
-  // Empty as long as the child has written nothing.
+  // Returns the child's output; empty as long as the child has written nothing.
   std::string content() const {
     std::ostringstream text;
     text << std::ifstream(path_).rdbuf();

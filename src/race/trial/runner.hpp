@@ -14,23 +14,24 @@ struct TrialOrder {
   bool count_calls = false;  // count system calls; this slows them, so other figures are not used
 };
 
-// One of them: the contestant sends for a time, or a number of messages on each connection.
+// The size of one turn: the contestant sends for a time, or a number of messages on each connection.
 struct TurnSize {
   Duration time{};
   std::uint64_t messages = 0;
 };
 
-// Contestants that live at the same time, each with a server and a load of its own, and take turns. Numbered
-// in the order in which they were given.
+// Contestants that live at the same time, each with a server and a load of its own, and take turns. They are
+// numbered in the order in which they were given.
 class Generation {
  public:
   virtual ~Generation() = default;
   // Starts a contestant and opens its connections. False if it cannot take part.
   virtual bool start(std::size_t contestant) = 0;
-  // The contestant works for `size`, while the others are stopped. What is not `recorded` is not part of
-  // its result. Nothing if it has failed or the user interrupted: it takes no further turn.
+  // Lets the contestant work for `size`, while the others are stopped. A turn that is not `recorded` is not
+  // part of its result. Returns nothing if the contestant has failed or the user interrupted: then it takes
+  // no further turn.
   virtual std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) = 0;
-  // Ends a contestant. The trial has everything but its place in the race and its turns.
+  // Ends a contestant. The trial has all its data except its place in the race and its turns.
   virtual Trial finish(std::size_t contestant) = 0;
 };
 
@@ -42,7 +43,7 @@ class TrialRunner {
   // Failures of the contestant are recorded in the trial (failure, last_words, refused). Throws only for a
   // bug, or if no process can be started. The caller fills in round, attempt and position.
   virtual Trial run(const TrialOrder& order) = 0;
-  // Null for a runner that knows no turns.
+  // Returns null for a runner that does not support turns.
   virtual std::unique_ptr<Generation> generation(std::vector<TrialOrder> /*orders*/) { return nullptr; }
 };
 
@@ -51,8 +52,8 @@ class RaceObserver {
  public:
   virtual ~RaceObserver() = default;
   struct Step {
-    std::uint64_t round = 0, rounds = 0;  // of how many; 0: the race ends by its time or its precision
-    std::size_t trial = 0, trials = 0;    // number of this trial, from 1, and of all; likewise
+    std::uint64_t round = 0, rounds = 0;  // the total; 0: the race ends by time or precision
+    std::size_t trial = 0, trials = 0;    // number of this trial, from 1, and the total; 0 as with `rounds`
     Duration time{};                      // which the race may take, if it has no number of rounds
     const Entry& entry;
     const Case& load_case;

@@ -8,7 +8,7 @@
 namespace joust::race {
 namespace {
 
-// Adds what has passed between two readings of one counter, where both are known.
+// Adds the difference of two readings of one counter, where both are known.
 template <typename Counter>
 void add(std::optional<Counter>& sum, const std::optional<Counter>& before,
          const std::optional<Counter>& after) {

@@ -16,13 +16,14 @@ struct Surroundings {
   std::optional<ClockRates> clock{};
 };
 
-// `pinned`: the CPUs that the trial runs on; empty if it may run on any.
+// Reads the state. `pinned`: the CPUs that the trial runs on; empty if it may run on any.
 Surroundings read_surroundings(std::span<const int> pinned);
 
-// Adds the window between both to those that the trial has.
+// Adds the window between both states to the windows that the trial has.
 void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial);
 
-// The CPUs of both sides, or only the client's for a trial in one process; empty if a side is not pinned.
+// Returns the CPUs of both sides, or only the client's for a trial in one process; empty if a side is not
+// pinned.
 std::vector<int> pinned_cpus(const CpuPlan& plan, bool in_process);
 
 }  // namespace joust::race

@@ -28,8 +28,8 @@ Fd open_folder(const std::string& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// Another process that looks for folders without a lock may have found this new one first, and remove it. A
-// file system without locks keeps folders that were left.
+// Returns whether a new folder is locked and exists. Another process that looks for folders without a lock
+// may have found it first, and remove it. A file system without locks keeps left folders.
 bool is_kept(const std::string& path, const Fd& folder) {
   if (!folder.is_open()) return false;
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) return false;

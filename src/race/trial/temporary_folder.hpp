@@ -8,11 +8,11 @@
 
 namespace joust::race {
 
-// A new folder with a name of its own, removed with everything in it. It is locked (flock(2)) as long as this
+// A new folder with a name of its own, removed with all its contents. It is locked (flock(2)) as long as this
 // object lives, and the kernel frees the lock of a process that has been killed.
 class TemporaryFolder {
  public:
-  // In the folder for temporary files: TMPDIR, or /tmp. Throws std::system_error.
+  // Makes the folder in the folder for temporary files: TMPDIR, or /tmp. Throws std::system_error.
   TemporaryFolder();
   explicit TemporaryFolder(const std::filesystem::path& parent);
   ~TemporaryFolder();
@@ -26,8 +26,8 @@ class TemporaryFolder {
   Fd locked_;
 };
 
-// Removes the folders of races that were killed: those of this user that nobody has locked, in all places
-// where races make them.
+// Removes the folders of races that were killed: this user's folders without a lock, in all places where
+// races make them.
 void remove_left_folders();
 
 }  // namespace joust::race

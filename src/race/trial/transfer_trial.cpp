@@ -95,7 +95,7 @@ class TransferTrial {
       if (!part->no_calls.empty()) trial_.calls_reason = part->no_calls;
   }
 
-  // A wrong file makes the whole transfer a failed one.
+  // Keeps the result. A wrong file makes the whole transfer a failed one.
   void keep(Duration took) {
     const FilePlan& files = *order_.load_case.files;
     LoadResult result{.sent = files.count, .duration_s = std::chrono::duration<double>(took).count()};
@@ -125,7 +125,7 @@ class TransferTrial {
 
 }  // namespace
 
-// A disk that fills up ends a trial, and not the race.
+// A full disk ends a trial, and not the race.
 Trial run_transfer(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFilesOfRace& files) {
   try {
     return TransferTrial(setup, order, files.of(*order.load_case.files)).run();

@@ -19,7 +19,7 @@ struct Part {
   const char* name;  // "the server"
   std::unique_ptr<Child> child{};
   std::optional<SyscallCounter> calls{};
-  std::string no_calls{};  // why they are not counted
+  std::string no_calls{};  // why the calls are not counted
   std::uint64_t calls_before = 0, calls_after = 0;
 
   bool running() const { return child && !child->ended(); }
@@ -40,9 +40,9 @@ class TrialProcesses {
   // Skips lines of a child until this event of the child protocol, and returns it. Nothing if it does not
   // arrive in time, or the child ends without it.
   std::optional<nlohmann::json> next_event(Part& part, std::string_view name, Duration patience) const;
-  // Tells running processes to stop and waits for them, even after an interruption, because a killed process
-  // cannot clean up. Those that do not end in time, or before a second interruption, are killed by their
-  // owner.
+  // Signals running processes to stop and waits for them, even after an interruption, because a killed
+  // process cannot clean up. Processes that do not end in time, or before a second interruption, are killed
+  // by their owner.
   void end(Duration patience) const;
 
  private:
@@ -52,7 +52,7 @@ class TrialProcesses {
   bool count_calls_;
 };
 
-// The "event" of a line of the child protocol; empty for other lines.
+// Returns the "event" of a line of the child protocol; empty for other lines.
 std::string event_name(const nlohmann::json& said);
 
 }  // namespace joust::race

@@ -76,8 +76,8 @@ class OneTrial {
     if (event == "measured") look_at_closing();
   }
 
-  // The calls of the readings are not the window's, and the peak of memory is read at the end only, because
-  // that takes the server milliseconds.
+  // Reads the counters so that the calls of the readings are outside of the window. The peak of memory is
+  // read only at the end, because reading it takes the server milliseconds.
   void look_at_opening() {
     before_ = Snapshot{.around = read_surroundings(pinned_)};
     ask_server(*before_, kTimesOnly);
@@ -136,12 +136,12 @@ class OneTrial {
     return true;
   }
 
-  // On a busy machine this process may learn of the window's ends late. The readings then cover another
-  // period, and are discarded.
+  // Returns whether the readings were in time. On a busy machine this process may detect the window's ends
+  // late. The readings then cover another period, and are discarded.
   bool in_time(Time from, Time to) const {
     const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
     double difference_s = std::abs(seconds(to - from) - trial_.load->duration_s);
-    // With the window's own times, the ends are compared, not only the length.
+    // If the window's own times are known, the ends are compared, not only the length.
     if (const auto& window = trial_.load->window_ns)
       difference_s = std::abs(seconds(from - Time(std::chrono::nanoseconds(window->from)))) +
                      std::abs(seconds(to - Time(std::chrono::nanoseconds(window->to))));

@@ -35,7 +35,7 @@ class ProcessRunner : public TrialRunner {
   MovedFilesOfRace files_;
 };
 
-// The longest time that a trial's load may take before it counts as hung.
+// Returns the longest time that a trial's load may take before it counts as hung.
 Duration most_time(const LimitPlan& limits, const LoadPlan& load);
 
 }  // namespace joust::race

@@ -26,7 +26,7 @@ constexpr int kNotFound = 127;
 
 }  // namespace
 
-// The limit of a whole trial, if there is one, applies to the start too.
+// Returns the time to start. The limit of a whole trial, if it has one, applies to the start too.
 Duration TrialSides::time_to_start() const {
   return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
 }
@@ -98,7 +98,7 @@ bool TrialSides::start_external() {
       server());
 }
 
-// Where an external server listens in place of the address that the load connects to.
+// Returns where an external server listens in place of the address that the load connects to.
 std::string TrialSides::listens_elsewhere() {
   const std::vector<std::string> addresses = listening_places(server().child->processes()).addresses;
   return addresses.empty() ? std::string() : fmt::format("; it listens on {}", join(addresses));
@@ -133,7 +133,8 @@ bool TrialSides::start_transfer() {
   return start(load(), shell_command(order_.entry.contestant.transfer, setup_.cpus.client));
 }
 
-// The others may still have a process: what has been measured is kept.
+// Fails the trial if no process can be made. Later trials may still get a process, and the race keeps its
+// measurements.
 bool TrialSides::start(Part& part, const ChildCommand& command) {
   try {
     processes_.start(part, command);

@@ -19,18 +19,18 @@ class TrialSides {
   TrialSides(const ProcessRunner::Setup& setup, const TrialOrder& order)
       : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
 
-  // `places`: of the folders of an external contestant.
+  // `places`: the folders of an external contestant.
   bool start_server(Places places = {});
   bool start_load();
   bool start_transfer();  // the contestant's command, in place of a load
   bool read_result();     // after the load's end
   bool stop_server();
-  void end() { processes_.end(setup_.server_stop); }  // both, in disorder
+  void end() { processes_.end(setup_.server_stop); }  // both, after a failure
 
   // Records why the trial has failed, and the last words of the part at fault. Returns false.
   bool fail(std::string what, const Part& part);
   bool fail_waiting(const Part& part, const std::string& what, Duration patience);
-  bool fail_without_server();  // it has ended before the load
+  bool fail_without_server();  // the server has ended before the load
 
   bool external() const { return order_.entry.contestant.external(); }
   const ProcessRunner::Setup& setup() const { return setup_; }

@@ -18,12 +18,13 @@ using std::chrono::seconds;
 
 constexpr Duration kMostRestlessness = std::chrono::milliseconds(10);
 constexpr Duration kLookAgain = std::chrono::microseconds(100);
-constexpr double kQuiet_s = 5e-6;  // in that time
+constexpr double kQuiet_s = 5e-6;  // CPU time in kLookAgain
 constexpr Duration kMostForking = seconds(10);
 constexpr Duration kLookForProcesses = std::chrono::milliseconds(20);
 constexpr Duration kLongestStop = std::chrono::milliseconds(100);
 
-// The kernel's ticks tell user from system time well enough over many turns; the sum is the clock's.
+// Distributes the clock's CPU time. The kernel's ticks separate user from system time well enough over many
+// turns; the sum is the clock's.
 Usage scaled(const Usage& ticks, double cpu_s) {
   Usage usage = ticks;
   const double all_s = ticks.user_s + ticks.system_s;
@@ -59,8 +60,8 @@ bool Contender::connect() {
                      sides_.load());
 }
 
-// The clock covers the processes that exist when it is made. The server may have accepted connections without
-// having forked for all of them yet.
+// Waits until the server has forked. The clock covers the processes that exist when it is made, and the
+// server may have accepted connections before having forked for all of them.
 void Contender::await_processes() {
   const Time deadline = Clock::now() + kMostForking;
   const std::size_t connections = sides_.order().load_case.load.connections;
@@ -77,8 +78,9 @@ void Contender::go() {
     if (part->child) part->child->send_all(SIGCONT);
 }
 
-// Every thread wakes up and goes back to sleep, which takes a server of thousands of threads milliseconds.
-// That is no message's CPU time. A server that polls never becomes quiet, and is not waited for.
+// Waits until the processes are idle. Every thread wakes up and goes back to sleep, which takes a server of
+// thousands of threads milliseconds. That CPU time belongs to no message. A server that polls never becomes
+// idle, and the wait ends at the deadline.
 void Contender::become_quiet() {
   const Time deadline = Clock::now() + kMostRestlessness;
   double before_s = server_clock_.read_s() + client_clock_.read_s();
@@ -90,14 +92,15 @@ void Contender::become_quiet() {
   }
 }
 
-// Returns when both have stopped: the last steps of a process would take time from the next turn.
+// Returns when both processes have stopped: the last steps of a process would take time from the next turn.
 void Contender::rest() {
   for (const Part* part : {&sides_.load(), &sides_.server()})
     if (part->child) part->child->stop_all(Clock::now() + kLongestStop);
   server_last_s_ = server_s();
 }
 
-// A foreign server may have started processes since the last reading, and waited for others.
+// Reads the server's CPU time. A foreign server may have started processes since the last reading, and waited
+// for others.
 double Contender::server_s() {
   Child* const server = sides_.server().child.get();
   if (server == nullptr || !sides_.external()) return server_clock_.read_s();
@@ -109,7 +112,8 @@ Contender::Used Contender::used() {
   return {.server_s = server_s(), .client_s = client_clock_.read_s(), .around = read_surroundings(pinned_)};
 }
 
-// A message may be the transfer of a file, whose only limit is that something moves.
+// Returns the longest time of a turn. A message may be the transfer of a file, whose only limit is that bytes
+// move.
 Duration Contender::longest(TurnSize size) const {
   const LimitPlan& limits = sides_.setup().scenario.limits;
   if (size.messages > 0) return most_time(limits, {.messages = size.messages, .warmup = {}});
@@ -159,7 +163,8 @@ void Contender::explain(Duration patience) {
   }
 }
 
-// Those that do not end in time are killed: a failed contestant takes nothing from the others' turns.
+// Ends both processes. They are killed if they do not end in time, so that a failed contestant takes nothing
+// from the others' turns.
 Trial Contender::finish() {
   go();
   if (!finish_in_order()) {
@@ -177,14 +182,14 @@ bool Contender::finish_in_order() {
   std::optional<Usage> server_at_end;
   if (server.running()) server_at_end = usage_of_processes(server.child->processes());
   sides_.load().child->send(SIGTERM);
-  const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // one of them
+  const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // of one file
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
   const bool ended =
       sides_.processes().wait_until(Clock::now() + patience, [&] { return sides_.load().gone(); });
   if (sides_.setup().stop.requested()) return false;
   if (!ended) return sides_.fail_waiting(sides_.load(), "end", patience);
   if (!sides_.read_result()) return false;
-  // It cannot look at its children at the moment in which a turn begins.
+  // The load cannot read its children's usage at the moment in which a turn begins.
   if (sides_.order().entry.client_forks)
     sides_.trial().load->usage = scaled(sides_.trial().load->usage, client_cpu_s_);
   if (server_at_start_ && server_at_end)

@@ -12,17 +12,17 @@
 namespace joust::race {
 
 // A contestant alive in a generation: its server and its load, with all connections open. Between its turns
-// all their processes are stopped (SIGSTOP), so that polling and background threads take nothing from those
-// whose turn it is. A step returns false or nothing when the trial has failed, with the reason in the trial,
-// or was interrupted.
+// all their processes are stopped (SIGSTOP), so that polling and background threads take nothing from the
+// contestant whose turn it is. A step returns false or nothing when the trial has failed, with the reason in
+// the trial, or was interrupted.
 class Contender {
  public:
   Contender(const ProcessRunner::Setup& setup, const TrialOrder& order) : sides_(setup, order) {}
 
   // Starts both processes and waits until all connections are open. They are stopped afterwards.
   bool start();
-  // Works for this time, or so many messages, and until the last reply has been verified. What is not
-  // `recorded` is not in the load's result either.
+  // Works for this time or so many messages, and then until the last reply has been verified. A turn that is
+  // not `recorded` is not in the load's result either.
   std::optional<Turn> take_turn(TurnSize size, bool recorded);
   // Ends both processes in order. The result covers all recorded turns.
   Trial finish();
@@ -30,7 +30,7 @@ class Contender {
   bool failed() { return !sides_.trial().failure.empty() || sides_.setup().stop.requested(); }
 
  private:
-  // The counts of the load, which it tells at the end of each turn.
+  // The counts that the load reports at the end of each turn.
   struct Counts {
     std::uint64_t verified = 0, beside = 0;
   };
@@ -56,7 +56,7 @@ class Contender {
   std::optional<Usage> server_at_start_{};
   Counts counted_{};                            // at the end of the last turn
   double server_cpu_s_ = 0, client_cpu_s_ = 0;  // in all turns, recorded or not
-  double server_last_s_ = 0;                    // its clock, when it was stopped
+  double server_last_s_ = 0;                    // its clock when it was stopped
 };
 
 }  // namespace joust::race

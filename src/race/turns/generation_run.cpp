@@ -13,8 +13,8 @@
 namespace joust::race {
 namespace {
 
-// To stop one contestant and wake another takes time too: a generation does not have any number of short
-// turns.
+// The least length that a counted turn counts as. Stopping one contestant and waking another takes time too,
+// so a generation has a limited number of short turns.
 constexpr Duration kLeastOfCountedTurn = std::chrono::milliseconds(5);
 constexpr std::uint64_t kMostMessages = 1'000'000'000;  // of a connection in a turn
 
@@ -27,7 +27,8 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
       std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
 }
 
-// By its warm-up. In an open loop few slots are in use, so that it does not tell the latency.
+// Returns the length of a turn that a contestant needs, from its warm-up. In an open loop few slots are in
+// use, so the warm-up does not show the latency.
 Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
   if (!load.open_loop()) return turn_length(latency_of(warmup, load));
   const std::chrono::duration<double> filled(kMessagesInOpenTurn / load.rate_per_s);
@@ -59,7 +60,7 @@ class GenerationRun {
   }
 
  private:
-  // One after the other: a start takes the CPU from nobody's turn.
+  // Starts the contestants one after the other, so that a start takes no CPU time from a turn.
   void start() {
     for (std::size_t i = 0; i < turns_.size() && !plan_.too_long; ++i)
       if (!stop_.requested() && generation_.start(i) && warm_up(i))
@@ -73,7 +74,7 @@ class GenerationRun {
     trials_[i].turns = std::move(turns_[i]);
   }
 
-  // At once, so that it takes nothing from the others' turns.
+  // Ends a failed contestant at once, so that it takes nothing from the others' turns.
   void drop(std::size_t i) {
     std::erase(alive_, i);
     finish(i);
@@ -87,8 +88,9 @@ class GenerationRun {
     return turn.has_value();
   }
 
-  // The number doubles from turn to turn, so that the last one tells how long a message takes when all is
-  // warm. The next contestant is not started where turns take too long: files may need much memory.
+  // Warms up by numbers of messages. The number doubles from turn to turn, so that the last turn shows how
+  // long a message takes when all is warm. The next contestant is not started where turns take too long:
+  // files may need much memory.
   bool warm_up_by_count(std::size_t i, Duration length) {
     Duration message{};
     std::uint64_t messages = 1;
@@ -109,7 +111,7 @@ class GenerationRun {
     return !plan_.too_long;
   }
 
-  // Returns how long it took, at least a nanosecond for each message.
+  // Returns how long the turn took, at least a nanosecond for each message.
   std::optional<Duration> try_count(std::size_t i, std::uint64_t messages) {
     const auto turn = generation_.take_turn(i, {.messages = messages}, false);
     if (!turn) return std::nullopt;
@@ -122,7 +124,7 @@ class GenerationRun {
     return std::chrono::duration<double>(message) * messages > kLongestChosenTurn;
   }
 
-  // All take turns of the same size.
+  // Chooses one size of turn for all contestants.
   void choose_turn() {
     if (alive_.empty()) return;
     const bool all = alive_.size() == orders_.size();  // the slowest may be missing otherwise
@@ -135,7 +137,8 @@ class GenerationRun {
     }
   }
 
-  // Even the fastest is to work for a turn's length, unless that would keep the slowest for too long.
+  // Returns a number of messages for which even the fastest contestant works for a turn's length, unless that
+  // would keep the slowest for too long.
   std::uint64_t chosen_messages() const {
     const Duration wanted = plan_.turn.value_or(kShortestChosenTurn);
     const std::int64_t enough = (wanted + shortest_message_ - Duration(1)) / shortest_message_;
@@ -143,8 +146,8 @@ class GenerationRun {
     return static_cast<std::uint64_t>(std::clamp<std::int64_t>(enough, 1, std::max<std::int64_t>(most, 1)));
   }
 
-  // Returns the length of each turn's window; of counted turns the median, which a stall of one of them does
-  // not move.
+  // Takes one round of turns. Returns the length of each turn's window. For counted turns it is the median,
+  // which a stall of one of them does not move.
   Duration take_turns(std::uint64_t round) {
     std::seed_seq seed{plan_.seed & 0xffffffffU, plan_.seed >> 32, plan_.number, round};
     stats::Random random(seed);
@@ -167,17 +170,17 @@ class GenerationRun {
     return std::max<Duration>(std::chrono::round<Duration>(typical), kLeastOfCountedTurn);
   }
 
-  // A connection of an open loop sends in a fixed period. If turns lasted as long, or a whole fraction of
-  // that, it would send at the same place of every turn, perhaps always in the ramp, which is not counted. So
-  // these turns differ in length from round to round.
+  // Returns a size that differs from round to round in an open loop. A connection of an open loop sends in a
+  // fixed period. If turns lasted as long as the period, or a whole fraction of it, the connection would send
+  // at the same place of every turn, perhaps always in the ramp, which is not counted.
   TurnSize size_in_round(stats::Random& random) const {
     if (!orders_.front().load_case.load.open_loop()) return size_;
     const auto more = stats::draw_below(random, static_cast<std::uint64_t>(size_.time.count()) / 2);
     return {.time = size_.time + Duration(static_cast<std::int64_t>(more))};
   }
 
-  // The rows are the rounds of turns. An engine without sockets does not share the noise of the others, and
-  // stays out, as does a trial that has failed.
+  // Returns a table whose rows are the rounds of turns. An engine without sockets does not share the noise of
+  // the others, and is left out. So is a trial that has failed.
   stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
     stats::TwoWayTable rows;
     for (std::size_t i = 0; i < trials.size(); ++i)
@@ -214,7 +217,7 @@ class GenerationRun {
   std::vector<std::vector<Turn>> turns_;
   std::vector<Trial> trials_;
   TurnSize size_{};
-  Duration longest_{};  // that a contestant wants its turn to last
+  Duration longest_{};  // the longest turn that a contestant needs
   Duration shortest_message_ = Duration::max(), longest_message_{};  // on all connections at once
 };
 

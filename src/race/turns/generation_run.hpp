@@ -9,39 +9,40 @@
 
 namespace joust::race {
 
-// The limits of a chosen length of a turn. What else runs on a shared machine changes within a second, so the
-// shortest that is many times the latency tells most.
+// The limits of a chosen length of a turn. The other load of a shared machine changes within a second, so the
+// shortest turn that is many times the latency measures best.
 inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
 inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
 inline constexpr int kLatenciesInTurn = 10;
-inline constexpr std::uint64_t kFewestTurns = 5;  // of a generation
+inline constexpr std::uint64_t kFewestTurns = 5;  // turns of a generation
 // In an open loop the tail of the latency is compared, and a stall longer than a turn is cut off by its end.
 inline constexpr Duration kShortestOpenTurn = std::chrono::milliseconds(100);
 inline constexpr double kMessagesInOpenTurn = 100;
 
-// The length of a turn for contestants of which the slowest answers a message after `latency` on average.
+// Returns the length of a turn for contestants of which the slowest answers a message after `latency` on
+// average.
 Duration turn_length(Duration latency);
 
 struct GenerationPlan {
   std::uint64_t seed = 0;
-  std::uint64_t number = 0;  // of the generation, from 1
-  Duration window{};         // what the windows of each contestant's turns add up to, at least
+  std::uint64_t number = 0;  // number of the generation, from 1
+  Duration window{};         // the least sum of the windows of a contestant's turns
   Duration warmup{};         // a turn of each contestant that is not recorded
-  // Empty: chosen after the warm-up. In an open loop the least length; of turns whose number of messages is
-  // to be chosen the length that they are to have.
+  // The length of a turn. Empty: chosen after the warm-up. In an open loop it is the least length. If the
+  // number of messages of a turn is to be chosen, it is the length that turns are to have.
   std::optional<Duration> turn{};
   bool counted = false;        // a turn is a number of messages of each connection
-  std::uint64_t messages = 0;  // this one; 0: chosen after the warm-up
-  // How long a message takes, if the first generation finds that counted turns take too long. Then nothing
-  // was recorded.
+  std::uint64_t messages = 0;  // number of messages; 0: chosen after the warm-up
+  // The time of a message, if the first generation finds that counted turns take too long. Then nothing was
+  // recorded.
   std::optional<Duration> too_long{};
 };
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
-// turns to all in random order until everyone's windows are long enough. A contestant that fails takes no
-// further turn. Returns a trial for each, in their order, with the figures that are compared, and sets what
-// `plan` leaves to choose. Where counted turns take longer than kLongestChosenTurn, the first generation ends
-// at once.
+// turns to all in random order until every contestant's windows are long enough. A contestant that fails
+// takes no further turn. Returns a trial for each contestant, in their order, with the figures that are
+// compared. Sets the fields that `plan` leaves to choose. Where counted turns take longer than
+// kLongestChosenTurn, the first generation ends at once.
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop);
 

@@ -14,17 +14,18 @@
 namespace joust::race {
 namespace {
 
-// Fewer generations sample too little of what differs from start to start.
+// The fewest generations. Fewer sample too little of the differences from start to start.
 constexpr std::uint64_t kFewestGenerations = 5;
 constexpr std::uint64_t kRoundsBetweenLooks = 4;
 constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
-constexpr Duration kStart = std::chrono::milliseconds(300);  // and end, of both processes
+constexpr Duration kStart = std::chrono::milliseconds(300);  // for the start and the end of both processes
 
 Duration counting_trial(const LoadPlan& load) {
   return load.turns ? kCountingTrial : kStart + load.warmup + load.window().value_or(Duration{});
 }
 
-// A bound does not become a figure by more rounds, so there the costs must be precise.
+// Returns whether an entry's ratio is precise. A bound does not become a figure by more rounds, so an entry
+// with a bound needs precise costs.
 bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
   if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
   const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
@@ -32,9 +33,9 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
 }
 
-// A narrow interval alone is no end: with few rounds it is too narrow by chance more often than later, and
-// the least difference, which comes from all pairs, shows that. It never falls below kLeastDifference. Costs
-// count where they are known.
+// Returns whether a case distinguishes its contestants. A narrow interval alone is not enough: with few
+// rounds it is too narrow by chance more often than later. The least difference, which comes from all pairs,
+// shows that, and never falls below kLeastDifference. Costs count where they are known.
 bool tells(const CaseResult& one, double precision) {
   const double enough = std::max(precision, stats::kLeastDifference);
   const bool has_figures = std::ranges::any_of(one.entries, [](const Entry& entry) {
