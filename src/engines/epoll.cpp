@@ -12,7 +12,8 @@
 // so the loop keeps the ready flag until recv or send returns EAGAIN or comes up short. Level-triggered, the
 // kernel repeats the report, so the loop watches only events it can use, and each change of these costs an
 // epoll_ctl. Left out on purpose: EPOLLONESHOT and EPOLLEXCLUSIVE, because a socket stays with one loop.
-// loop/ready_loop.cpp handles ready sockets, for poll too.
+// The calls of epoll are in loop/epoll_set.cpp; recv and send, in loop/ready_io.cpp, serve poll and select
+// too.
 #include <sys/epoll.h>
 
 #include <algorithm>

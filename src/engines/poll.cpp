@@ -11,7 +11,8 @@
 // thousands of connections, few of them busy, because each wait copies the whole array and checks every
 // socket. The array is dense: entry fixed_ + n belongs to peer n, and the last peer takes the place of one
 // that leaves. A file's bytes may take a pipe or a ring buffer in place of recv (files/file_input.hpp). Left
-// out on purpose: leaving busy peers out of the array for a turn, which saves little.
+// out on purpose: leaving busy peers out of the array for a turn, which saves little. recv and send are in
+// loop/ready_io.cpp.
 #include <poll.h>
 
 #include <vector>

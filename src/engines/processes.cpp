@@ -32,7 +32,7 @@
 #include "engines/files/file_io.hpp"
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
-#include "engines/loop/heard.hpp"
+#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/patience.hpp"
@@ -54,8 +54,8 @@ class Conversation {
   bool take_turn();
   void listen_once();
   Duration next_wait() const;
-  Heard listen(Duration wait);
-  Heard wait_for(short events, Duration wait);
+  ReadResult listen(Duration wait);
+  ReadResult wait_for(short events, Duration wait);
 
   const Hosting& hosting_;
   const Stop& stop_;
@@ -97,14 +97,14 @@ void Conversation::hold() {
 void Conversation::listen_once() {
   const bool stopping = stop_.requested();
   const Duration wait = stopping && !leave_.is_taken() ? Duration::zero() : next_wait();
-  const Heard heard = listen(wait);
+  const ReadResult result = listen(wait);
   const Time until = now_ + std::min(wait, kTick);
   now_ = Clock::now();
   paused_ = now_ > until + Lateness::kPause;
-  found_ = heard.has_input();
+  found_ = result.has_input();
   if (found_) patience_.found_work(now_);
-  report(heard, connection_, file_input_, now_);
-  if (stopping && !leave_.is_taken()) leave_.go_on(heard, connection_, hosting_.limits, now_);
+  report(result, connection_, file_input_, now_);
+  if (stopping && !leave_.is_taken()) leave_.go_on(result, connection_, hosting_.limits, now_);
 }
 
 // Returns false when the connection is over.
@@ -125,17 +125,17 @@ Duration Conversation::next_wait() const {
 // Sleeps until input, room or a deadline has come, in recv if possible: SO_RCVTIMEO costs nothing, but is
 // rounded to the kernel's ticks, so ppoll waits for nearer deadlines. splice has no MSG_DONTWAIT and would
 // hold its pipe.
-Heard Conversation::listen(Duration wait) {
+ReadResult Conversation::listen(Duration wait) {
   const bool reads = connection_.wants_input();
   const bool writes = connection_.has_output();
   const std::size_t for_file = reads ? file_input_.wanted(connection_) : 0;
   const bool blocking = reads && !writes && for_file == 0 && wait >= kTick;
   if (!blocking) {
     const int events = (reads ? POLLIN : 0) | (writes ? POLLOUT : 0);
-    if (const Heard none = wait_for(static_cast<short>(events), wait); none.error != 0) return none;
+    if (const ReadResult none = wait_for(static_cast<short>(events), wait); none.error != 0) return none;
   }
   if (for_file > 0)
-    if (const auto n = file_input_.fill(socket_, for_file)) return Heard::filled(*n);
+    if (const auto n = file_input_.fill(socket_, for_file)) return ReadResult::filled(*n);
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(socket_, buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -144,7 +144,7 @@ Heard Conversation::listen(Duration wait) {
 
 // Returns without an error if the socket has input. While nothing is wanted from the peer, only a reset
 // matters. After a reported hang-up the socket is left out, because it would end each further sleep at once.
-Heard Conversation::wait_for(short events, Duration wait) {
+ReadResult Conversation::wait_for(short events, Duration wait) {
   pollfd socket{.fd = socket_, .events = events, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
   if (::ppoll(&socket, events == 0 && has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) {

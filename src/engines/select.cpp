@@ -18,7 +18,8 @@
 // too. The third set of select (`except`) is for urgent data only. So the reset of a peer from which nothing
 // is wanted takes two steps. Such a peer is watched for input; when it becomes readable, SO_ERROR tells a
 // reset from unread bytes. Unread bytes would wake the loop at every wait. So the socket is then in no set,
-// and SO_ERROR is asked every 100 ms. Left out on purpose: urgent data, which no protocol here uses.
+// and SO_ERROR is asked every 100 ms. Left out on purpose: urgent data, which no protocol here uses. recv and
+// send are in loop/ready_io.cpp.
 #include <poll.h>
 #include <sys/select.h>
 

@@ -32,7 +32,7 @@
 #include "engines/crew/crew.hpp"
 #include "engines/crew/host.hpp"
 #include "engines/files/file_io.hpp"
-#include "engines/loop/heard.hpp"
+#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
@@ -58,8 +58,8 @@ class Conversation {
   bool take_turn();
   bool puts_off_deadlines();
   Duration next_wait();
-  Heard listen(Duration wait);
-  Heard listen_for_a_reset(Duration wait);
+  ReadResult listen(Duration wait);
+  ReadResult listen_for_a_reset(Duration wait);
 
   const Hosting& hosting_;
   Crew& crew_;
@@ -86,15 +86,15 @@ void Conversation::hold() {
     const bool stopping = crew_.draining();
     const Duration wait = next_wait();
     lock.unlock();
-    const Heard heard = listen(wait);
+    const ReadResult result = listen(wait);
     lock.lock();
     const Time until = now_ + std::min(wait, kTick);
     now_ = Clock::now();
     paused_ = now_ > until + Lateness::kPause;
-    found_ = heard.has_input();
+    found_ = result.has_input();
     if (found_) patience_.found_work(now_);
-    report(heard, *peer_.connection, file_input_, now_);
-    if (stopping && !leave_.is_taken()) leave_.go_on(heard, *peer_.connection, hosting_.limits, now_);
+    report(result, *peer_.connection, file_input_, now_);
+    if (stopping && !leave_.is_taken()) leave_.go_on(result, *peer_.connection, hosting_.limits, now_);
   }
 }
 
@@ -127,7 +127,7 @@ Duration Conversation::next_wait() {
 }
 
 // Waits for the recorded events, without the lock, and reads.
-Heard Conversation::listen(Duration wait) {
+ReadResult Conversation::listen(Duration wait) {
   if (peer_.waits_for == 0) return listen_for_a_reset(wait);
   const bool blocking = peer_.waits_for == POLLIN && wait >= kTick;
   // splice has no MSG_DONTWAIT, and would hold its pipe while it waits.
@@ -139,7 +139,7 @@ Heard Conversation::listen(Duration wait) {
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
   if (for_file_ > 0)
-    if (const auto n = file_input_.fill(peer_.socket.get(), for_file_)) return Heard::filled(*n);
+    if (const auto n = file_input_.fill(peer_.socket.get(), for_file_)) return ReadResult::filled(*n);
   const std::size_t most = std::min(buffer_.size(), hosting_.limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, blocking ? 0 : MSG_DONTWAIT);
   if (n >= 0) return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -150,7 +150,7 @@ Heard Conversation::listen(Duration wait) {
 
 // While nothing is wanted from the peer, only a reset matters. After a reported hang-up the socket is left
 // out, because it would end each further sleep at once.
-Heard Conversation::listen_for_a_reset(Duration wait) {
+ReadResult Conversation::listen_for_a_reset(Duration wait) {
   pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
   if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();

@@ -31,7 +31,7 @@
 #include "base/sigpipe.hpp"
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
-#include "engines/loop/heard.hpp"
+#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/two_processes/peer.hpp"

@@ -37,7 +37,7 @@
 #include "base/system/ppoll.hpp"
 #include "engines/crew/host.hpp"
 #include "engines/files/file_io.hpp"
-#include "engines/loop/heard.hpp"
+#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
@@ -62,12 +62,12 @@ class ReaderThread {
 
  private:
   enum class Next : std::uint8_t { receive, sleep, leave };
-  Next take_turn(const Heard& heard);
+  Next take_turn(const ReadResult& result);
   bool writer_has_work() const;
-  Heard receive();
-  Heard receive_bytes(int flags);
-  Heard receive_for_file();
-  Heard sleep();
+  ReadResult receive();
+  ReadResult receive_bytes(int flags);
+  ReadResult receive_for_file();
+  ReadResult sleep();
 
   Duplex& peer_;
   Time now_{};
@@ -79,19 +79,19 @@ class ReaderThread {
 };
 
 void ReaderThread::run() {
-  Heard heard{{}, EAGAIN};
-  for (Next next; (next = take_turn(heard)) != Next::leave;)
-    heard = next == Next::receive ? receive() : sleep();
+  ReadResult result{{}, EAGAIN};
+  for (Next next; (next = take_turn(result)) != Next::leave;)
+    result = next == Next::receive ? receive() : sleep();
 }
 
 // Passes the input to the session, and wakes the writer if that has given it work.
-ReaderThread::Next ReaderThread::take_turn(const Heard& heard) {
+ReaderThread::Next ReaderThread::take_turn(const ReadResult& result) {
   std::unique_lock lock(peer_.mutex);
   StreamConnection& connection = *peer_.connection;
   now_ = Clock::now();  // with the lock, because a session's time never goes back
-  peer_.found = peer_.found || heard.error == 0;
-  report(heard, connection, file_input_, now_);
-  if (looks_only_ && !leave_.is_taken()) leave_.go_on(heard, connection, peer_.crew().hosting().limits, now_);
+  peer_.found = peer_.found || result.error == 0;
+  report(result, connection, file_input_, now_);
+  if (looks_only_ && !leave_.is_taken()) leave_.go_on(result, connection, peer_.crew().hosting().limits, now_);
   const bool over = connection.ended() || peer_.crew().ending();
   // The nudge is acknowledged before what it refers to is examined.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
@@ -116,11 +116,11 @@ bool ReaderThread::writer_has_work() const {
   return due && *due < peer_.writer_back_by;
 }
 
-Heard ReaderThread::receive() {
+ReadResult ReaderThread::receive() {
   return for_file_ > 0 ? receive_for_file() : receive_bytes(looks_only_ ? MSG_DONTWAIT : 0);
 }
 
-Heard ReaderThread::receive_bytes(int flags) {
+ReadResult ReaderThread::receive_bytes(int flags) {
   const std::size_t most = std::min(buffer_.size(), peer_.crew().hosting().limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, flags);
   if (n < 0) return {{}, errno};
@@ -128,18 +128,18 @@ Heard ReaderThread::receive_bytes(int flags) {
 }
 
 // splice would hold its pipe while it waits, so ppoll waits first.
-Heard ReaderThread::receive_for_file() {
+ReadResult ReaderThread::receive_for_file() {
   pollfd socket{.fd = peer_.socket.get(), .events = POLLIN, .revents = 0};
   const timespec at_once{};
   if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.crew().wait_failed();
   if (socket.revents == 0) return {{}, EAGAIN};
   const auto n = file_input_.fill(socket.fd, for_file_);
   if (!n) return receive_bytes(MSG_DONTWAIT);  // no pipe is available now
-  return Heard::filled(*n);
+  return ReadResult::filled(*n);
 }
 
 // While nothing is wanted from the peer, only a reset matters.
-Heard ReaderThread::sleep() {
+ReadResult ReaderThread::sleep() {
   if (!looks_only_ && peer_.wake_reader.wait_until(now_ + kLookForReset)) return {{}, EAGAIN};
   const int error = connect_result(peer_.socket.get());
   return {{}, error != 0 ? error : EAGAIN};

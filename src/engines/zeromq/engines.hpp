@@ -7,7 +7,7 @@
 #include "connection/datagram.hpp"
 #include "engines/engine.hpp"
 
-// What the rows of the engines on ZeroMQ say, with the library or without it.
+// Texts of the descriptors of the engines on ZeroMQ. Builds with and without the library use them.
 namespace joust {
 
 // Whole messages, in order, over TCP. The header of a datagram tells sessions apart, and its size has 2
@@ -36,7 +36,7 @@ inline constexpr Engine kZeroMqRow{
 };
 inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
-    .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; likewise",
+    .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; no sender is held back alone",
     .delivery = kZmqDelivery,
     .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens

@@ -17,18 +17,18 @@ inline constexpr Duration kTick = std::chrono::seconds(1);           // the long
 inline constexpr Duration kSendTick = std::chrono::microseconds(1);  // and in sendfile; the kernel rounds up
 
 // The result of one read, for engines in which a thread or process serves one connection with blocking calls.
-struct Heard {
+struct ReadResult {
   Bytes bytes{};
   int error = 0;             // EAGAIN: nothing has arrived; 0 without bytes: the peer's end of stream
   std::size_t for_file = 0;  // bytes that FileInput holds instead
 
   // Returns the result of FileInput::fill(), with its errno.
-  static Heard filled(ssize_t n);
+  static ReadResult filled(ssize_t n);
   bool has_input() const { return !bytes.empty() || for_file > 0; }
 };
 
 // Passes the result to the connection; `input` holds the bytes for a file.
-void report(const Heard& heard, StreamConnection& connection, FileInput& input, Time now);
+void report(const ReadResult& result, StreamConnection& connection, FileInput& input, Time now);
 
 // The stop of such a connection: input that has arrived is answered, up to a turn's quota. Then the session
 // is asked to finish.
@@ -36,7 +36,7 @@ class LeaveTaking {
  public:
   bool is_taken() const { return taken_; }
   // Call after each report while the stop is requested and the leave is not taken.
-  void go_on(const Heard& heard, StreamConnection& connection, const Limits& limits, Time now);
+  void go_on(const ReadResult& result, StreamConnection& connection, const Limits& limits, Time now);
 
  private:
   bool taken_ = false;
