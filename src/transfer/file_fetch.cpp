@@ -127,7 +127,7 @@ void FileFetch::make_file(const file::Facts& facts) {
     std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
-    if (upload.error().error == FileError::not_a_file) why += "; move it away, or use -o";
+    if (upload.error().error == FileError::not_a_file) why += "; move it away, or choose another name (-o)";
     if (upload.error().error == FileError::busy && upload.error().text.empty()) why += kWritten;
     return give_up(why);
   }

@@ -122,7 +122,7 @@ class Words(TransferCase):
                     self.failed(done, f"{there}; move it away there, or send to another directory")
             self.failed(run("get", f"{receiver.address}/small"), f"{there}; -r fetches a directory")
             self.tell("get", f"{receiver.address}/file", code=1)
-            self.assertIn(f"./file: {there}; move it away, or use -o", self.said)
+            self.assertIn(f"./file: {there}; move it away, or choose another name (-o)", self.said)
 
     def test_a_file_in_the_place_of_a_directory_is_told(self):
         self.make("tree/file", 10)

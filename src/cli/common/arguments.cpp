@@ -31,7 +31,7 @@ Option add_scaled(Command command, const std::string& flags, Into& into, const s
   return command.add_option(flags, take, help);
 }
 
-// Every knob of every engine, once.
+// Returns every knob of every engine, once.
 std::vector<Knob> all_knobs() {
   std::vector<Knob> knobs;
   for (const Engine* engine : engines())
@@ -40,7 +40,7 @@ std::vector<Knob> all_knobs() {
   return knobs;
 }
 
-// Whether any protocol of the program has an option of that name.
+// Returns whether any protocol of the program has an option of that name.
 bool has_option(const Program& program, const std::string& name) {
   return std::ranges::any_of(program.protocols, [&](const Protocol& protocol) {
     return std::ranges::find(protocol.options, name, &ProtocolOption::name) != protocol.options.end();
@@ -65,8 +65,8 @@ void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
   constexpr auto kHelp =
       "beyond what the server has at its start; above, connections are ended: those that use most, of the "
       "address that uses most [a quarter of what is available]";
-  add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{1 << 20}, UINT64_MAX, parse_bytes,
-             format_size)
+  add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{1 << 20}, std::uint64_t{1} << 50,
+             parse_bytes, format_size)
       .type_name("BYTES");
 }
 
@@ -122,7 +122,7 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
   if (!engine.contains(':')) return;
   const std::string given = std::exchange(engine, engine.substr(0, engine.find(':')));
   const Engine* const chosen = find_engine(engine);
-  if (chosen == nullptr) return;  // resolve() names the nearest
+  if (chosen == nullptr) return;  // resolve() reports it, with the nearest name
   const auto refuse = [&](const std::string& what) {
     throw UsageError(fmt::format("-e {}: {}", given, what));
   };
@@ -229,7 +229,7 @@ void raise_descriptor_limit() {
 }
 
 void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client) {
-  constexpr std::uint64_t kOthers = 64;  // the loops' own, and what the process was started with
+  constexpr std::uint64_t kOthers = 64;  // the loops' own files, and those open at the process's start
   const std::uint64_t dials = std::min<std::uint64_t>(connections, Limits{}.dials_at_once);
   const std::uint64_t needed = client.files_each * connections + client.files_of_dial * dials + kOthers;
   const std::uint64_t most = descriptor_limit().rlim_max;

@@ -24,17 +24,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file takes a while however small it is, so that many of them are worth several connections.
+// The least weight of a file. A file takes some time however small it is, so that many files need several
+// connections.
 constexpr std::uint64_t kLeastWeight = 256 << 10;  // bytes
 
-// The directory itself: it is made, and gets its mode when all is in it.
+// The top directory. It is created, and gets its mode when its content is complete.
 class Top {
  public:
-  // Throws UsageError.
+  // Creates the directory if it does not exist. Throws UsageError.
   Top(std::string path, std::uint32_t mode, const FileWishes& wishes) : path_(std::move(path)), mode_(mode) {
     struct stat facts {};
     const bool is_there = ::stat(path_.c_str(), &facts) == 0;
-    if (is_there && !S_ISDIR(facts.st_mode)) refuse("is no directory; move it away, or use -o");
+    if (is_there && !S_ISDIR(facts.st_mode))
+      refuse("is no directory; move it away, or choose another directory (-o)");
     if (!is_there && ::mkdir(path_.c_str(), 0700) != 0) refuse(std::strerror(errno));
     gets_mode_ = !is_there || wishes.overwrites;
     set_mode(mode_ | transfer::kOwnersPermissions);
@@ -87,7 +89,7 @@ transfer::FetchPlan TreeFetch::plan(std::vector<transfer::RemoteItem> items) con
   return plan;
 }
 
-// What is here already is not looked at.
+// Prints the files that would be fetched. Does not check which of them exist here already.
 int TreeFetch::rehearse(const transfer::FetchPlan& plan, std::vector<std::string> missing) const {
   std::string text;
   std::uint64_t bytes = 0;
