@@ -156,6 +156,19 @@ class Words(unittest.TestCase):
             self.assertEqual(check(words.plain_comments, {"src/net/a.hpp": f"{comment}\n"}), [], comment)
         self.assertEqual(check(words.plain_comments, {"tests/net/a.hpp": "// Of a\n"}), [])
 
+    def test_one_type_one_name(self):
+        enum = "namespace joust {\nenum class Heard : std::uint8_t { a };\n}\n"
+        for other in ("struct Heard {", "class Heard final : public A {",
+                      "template <typename T>\nclass Heard {"):
+            file = f"namespace joust {{\n{other}\n}};\n}}\n"
+            files = {"include/joust/a.hpp": enum, "src/net/b.hpp": file}
+            self.assertEqual(len(check(words.one_type_one_name, files)), 1, other)
+        for other in ("namespace joust {\nstruct Heard;\n",
+                      "namespace joust {\nclass A {\n  struct Heard {\n",
+                      "namespace joust::file {\nstruct Heard {\n", "namespace {\nstruct Heard {\n"):
+            files = {"include/joust/a.hpp": enum, "src/net/b.hpp": other}
+            self.assertEqual(check(words.one_type_one_name, files), [], other)
+
     def test_setting_places(self):
         use = {f"src/load/{name}.cpp": "plan.burst;\n" for name in "abc"}
         self.assertEqual(check(layers.setting_places, use), [])

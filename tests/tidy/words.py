@@ -68,6 +68,28 @@ def plain_comments(tree):
                               "Begin with a verb or a noun of the field: 'Returns ...', 'The window of ...'.")
 
 
+_NAMED = re.compile(r"^namespace (?P<space>[\w:]+)? ?\{|^(?:template\s*<[^>]*>\s*)?"
+                    r"(?:struct|class|enum(?: class)?)\s+(?P<type>\w+)(?:\s+final)?\s*(?::[^;{]*)?\{", re.M)
+
+
+def one_type_one_name(tree):
+    """Two types of one name in one namespace break the one-definition rule, and no compiler reports it."""
+    places = {}
+    for file in tree.files:
+        if not file.path.endswith(".hpp") or not file.path.startswith(("src/", "include/")):
+            continue
+        space = None
+        for found in _NAMED.finditer(file.text):
+            if found[0].startswith("namespace"):
+                space = found["space"]
+            elif space:
+                other = places.setdefault((space, found["type"]), file.path)
+                if other != file.path:
+                    yield Finding(file.path, file.text.count("\n", 0, found.start()) + 1,
+                                  f"{space}::{found['type']} is a type of {other} too",
+                                  "Name one of them otherwise.")
+
+
 def banned_calls(tree):
     for file in tree.files:
         if not file.is_cpp:
@@ -134,4 +156,5 @@ def licence_line(tree):
                           "First line (below a #!): '// SPDX-License-Identifier: MIT', or with '#'.")
 
 
-RULES = [banned_calls, plain_comments, thread_locals, notes_to_self, machine_paths, licence_line]
+RULES = [banned_calls, plain_comments, one_type_one_name, thread_locals, notes_to_self, machine_paths,
+         licence_line]
