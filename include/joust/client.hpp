@@ -24,8 +24,8 @@ struct ClientOptions {
   LoadPlan load{};               // number of connections, and the traffic of each
   unsigned threads = 1;          // event loops, for engines that have several
   Wait wait = Wait::block;
-  Settings knobs{};    // of the engine; the others have their defaults
-  Settings options{};  // of the protocol, likewise
+  Settings knobs{};    // knobs of the engine; knobs that are not given have their defaults
+  Settings options{};  // options of the protocol; options that are not given have their defaults
   Limits limits{};
   SocketOptions socket{};
 };
@@ -46,15 +46,15 @@ struct ClientResult {
   std::uint64_t messages_sent = 0;       // requests; sent = verified + failed + lost + in flight
   std::uint64_t messages_verified = 0;   // correct replies
   std::uint64_t messages_failed = 0;
-  std::uint64_t messages_lost = 0;       // had no reply within the request timeout; lossy deliveries only
+  std::uint64_t messages_lost = 0;       // without a reply in the request timeout; lossy deliveries only
   std::uint64_t messages_in_flight = 0;  // unanswered when the window closed
-  std::uint64_t bytes_sent = 0;          // of the whole run
-  std::uint64_t bytes_received = 0;      // of the whole run
-  Duration window{};                     // its actual length; 0 when it never opened
+  std::uint64_t bytes_sent = 0;          // bytes of the whole run
+  std::uint64_t bytes_received = 0;      // bytes of the whole run
+  Duration window{};                     // actual length; 0 when the window never opened
   double messages_per_s = 0;             // verified, in the window
   Latencies latencies{};
-  Latencies uncorrected{};   // open loop only: times from the actual send; what the server delays is missing
-  bool interrupted = false;  // by the stop token
+  Latencies uncorrected{};   // open loop only: times from the actual send; they lack the delays by the server
+  bool interrupted = false;  // interrupted by the stop token
   std::array<std::uint64_t, kStages> failures{};  // connections, by Stage
   std::vector<std::string> complaints{};          // messages for people: the first few different failures
   std::vector<std::string> notes{};               // messages for people: events that slowed the client down

@@ -20,13 +20,13 @@ struct Knob {
   std::span<const std::string_view> choices;  // the first is the default
   std::string_view summary;                   // one line
   std::string_view kernel_thread = {};        // the choice that makes a kernel thread poll beside each loop
-  // Why a choice cannot be had on this machine now; empty if it can. Null: all can.
+  // Returns why a choice is not available on this machine now; empty if it is. Null: all choices are.
   std::string (*unavailable)(std::string_view choice) = nullptr;
-  bool any_text = false;  // other values can be had too: `choices` has the default alone
+  bool any_text = false;  // other values are allowed too: `choices` has the default alone
 };
 
 // One I/O and concurrency model of this library, for programs that let their users choose. All views stay
-// valid for as long as the program runs.
+// valid as long as the program runs.
 struct EngineInfo {
   std::string_view name;     // "epoll"; ServerOptions::engine and ClientOptions::engine take it
   std::string_view summary;  // one line
@@ -39,8 +39,8 @@ struct EngineInfo {
   std::string unavailable;        // why it cannot run on this machine now; empty if it can
 };
 
-// All engines of the library in the order of `joust engines`, including those that cannot run here. Each call
-// probes the kernel. Any thread.
+// Returns all engines of the library in the order of `joust engines`, including those that cannot run here.
+// Each call probes the kernel. Any thread.
 std::vector<EngineInfo> list_engines();
 
 }  // namespace joust

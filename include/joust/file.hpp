@@ -32,8 +32,8 @@ class File {
   // Returns the number of bytes written, at least one; or the errno. `bytes` is not empty.
   virtual std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) = 0;
 
-  // The same for bytes in several pieces, one after the other. There is at least one piece, and none is
-  // empty.
+  // Writes bytes in several pieces, one after the other. `pieces` has at least one piece, and none is empty.
+  // Returns the same as write_at.
   virtual std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
                                                           std::span<const Bytes> pieces) {
     return write_at(offset, pieces.front());
@@ -43,15 +43,16 @@ class File {
   // session may send them without a copy. Empty where read_at has to be used.
   virtual Bytes mapped(std::uint64_t /*offset*/, std::uint64_t /*size*/) const { return {}; }
 
-  // The file's open descriptor, borrowed, for engines that let the kernel move the bytes (sendfile, splice);
-  // -1 where they have to use the calls above.
+  // Returns the file's open descriptor, borrowed, for engines that let the kernel move the bytes (sendfile,
+  // splice). -1 where they have to use the calls above.
   virtual int descriptor() const { return -1; }
 
-  // Held by an engine while it lets the kernel write into descriptor(), so that threads that fill one file
-  // sleep until it is their turn. The kernel has a lock for each file too, and waits for it by spinning.
+  // Returns the lock that an engine holds while it lets the kernel write into descriptor(), so that threads
+  // that fill one file sleep until their turn. The kernel has a lock for each file too, and waits for it by
+  // spinning.
   virtual std::unique_lock<std::mutex> turn_to_write() { return {}; }
 
-  // The wanted way to store into this file. The answer never changes.
+  // Returns the wanted way to store into this file. The answer never changes.
   virtual Filling filling() const { return descriptor() < 0 ? Filling::copy : Filling::splice; }
 };
 
@@ -66,8 +67,8 @@ struct FileRange {
 // an output of the session and the others are inputs, with the session's rules for threads and order.
 class SessionFiles {
  public:
-  // The destination of the next bytes from the peer. Called only while Session::want() is file; then never
-  // empty.
+  // Returns the destination of the next bytes from the peer. Called only while Session::want() is file; then
+  // never empty.
   virtual FileRange store() const = 0;
 
   // The first n bytes of the range given by store() are in the file; n > 0. `seen` is a view of these bytes

@@ -14,8 +14,8 @@
 
 namespace joust {
 
-// How messages are separated in a stream. A message transport separates them itself: there each message that
-// is written is one of the transport's, whatever the framing.
+// The separation of messages in a stream. A message transport separates them itself: over it each written
+// message is one message of the transport, whatever the framing.
 
 // No boundaries: bytes that arrive together are passed on together.
 struct Raw {};
@@ -33,13 +33,13 @@ struct Line {
   std::size_t largest = 64 << 10;  // bytes, without the line's end
 };
 
-// What one step through a stream has found.
+// The result of one step through a stream.
 struct CutStep {
   enum class Status : std::uint8_t { message, need_more, malformed };
   Status status;
   std::size_t taken;  // bytes of the chunk used by this step, even without a complete message
   Bytes message;      // without its boundary; valid until the next step, and only while the chunk is
-  Bytes framed{};     // the same with its boundary, as received
+  Bytes framed{};     // the message with its boundary, as received
 };
 
 // Cuts the stream of one connection into messages, as Deframer does, by rules of the protocol. One thread at
@@ -48,11 +48,11 @@ class Cutter {
  public:
   virtual ~Cutter() = default;
 
-  // The next message of `chunk`, which is not empty and continues after the bytes taken by earlier steps. A
-  // step that needs more takes at least one byte. Not called again after `malformed`.
+  // Returns the next message of `chunk`, which is not empty and continues after the bytes taken by earlier
+  // steps. A step that needs more takes at least one byte. Not called again after `malformed`.
   virtual CutStep next(Bytes chunk) = 0;
 
-  // The peer has ended the stream. The message that ends with it, or `need_more` where there is none.
+  // The peer has ended the stream. Returns the message that ends with it, or `need_more` if none does.
   virtual CutStep end() { return {CutStep::Status::need_more, 0, {}, {}}; }
 
   virtual bool in_message() const = 0;             // a message is incomplete
@@ -61,7 +61,7 @@ class Cutter {
 
 // Boundaries that only the protocol knows, such as those of HTTP.
 struct Own {
-  std::unique_ptr<Cutter> (*cutter)() = nullptr;  // makes that of one connection; any thread
+  std::unique_ptr<Cutter> (*cutter)() = nullptr;  // makes the cutter of one connection; any thread
 };
 
 using Framing = std::variant<Raw, Length4, Line, Own>;
@@ -71,11 +71,11 @@ using Framing = std::variant<Raw, Length4, Line, Own>;
 std::span<std::byte> extend_by_frame(const Framing& framing, std::size_t n, Outbox& into);
 // Appends one message with its boundary. `payload` is copied.
 void write_frame(const Framing& framing, Bytes payload, Outbox& into);
-// The same for a message of two parts.
+// Appends one message of two parts with its boundary. Both parts are copied.
 void write_frame(const Framing& framing, Bytes head, Bytes payload, Outbox& into);
 
-// Cuts a stream into messages. A message that is complete in one chunk is passed on without a copy. Of an
-// incomplete message only the bytes that have arrived are stored, so a large announced size alone takes no
+// Cuts a stream into messages. A message that is complete in one chunk is passed on without a copy. Only the
+// bytes of an incomplete message that have arrived are stored, so a large announced size alone takes no
 // memory. One thread at a time.
 class Deframer {
  public:
@@ -84,24 +84,26 @@ class Deframer {
   using Step = CutStep;
   using Status = CutStep::Status;
 
-  // The next message of `chunk`, which continues after the bytes taken by earlier calls. Must not be called
-  // again after `malformed`; complaint() then gives the reason.
+  // Returns the next message of `chunk`, which continues after the bytes taken by earlier calls. Must not be
+  // called again after `malformed`; complaint() then gives the reason.
   Step next(Bytes chunk);
 
-  // The peer has ended the stream. The message that ends with it, if there is one: only with the framing Own.
+  // The peer has ended the stream. Returns the message that ends with it, if one does: only with the framing
+  // Own.
   Step end();
 
-  // Only with the framing Raw: each of the next messages, such as expected replies, has exactly this many
-  // bytes.
+  // Sets the size of each of the next messages, such as expected replies, to exactly this many bytes. Only
+  // with the framing Raw.
   void expect(std::size_t exact_size) { exact_ = exact_size; }
 
   // True while a message is incomplete.
   bool in_message() const { return cutter_ ? cutter_->in_message() : !held_.empty() && !held_is_message_; }
 
-  // Bytes of memory that hold an incomplete message; 0 with the framing Own, which holds it itself.
+  // Returns the bytes of memory that hold an incomplete message; 0 with the framing Own, which holds it
+  // itself.
   std::size_t memory() const { return held_.capacity(); }
 
-  // The peer's protocol error, in words; empty if there was none.
+  // Returns the peer's protocol error, in words; empty if it made none.
   std::string_view complaint() const { return cutter_ ? cutter_->complaint() : complaint_; }
 
  private:

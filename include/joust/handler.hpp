@@ -14,7 +14,7 @@
 
 namespace joust {
 
-// Where a handler writes its replies and an exchange its requests. Each send() frames and copies one message.
+// Writes the replies of a handler or the requests of an exchange. Each send() frames and copies one message.
 // The constructor's arguments are borrowed; each message begins with the bytes of `head`.
 class Writer {
  public:
@@ -48,17 +48,17 @@ class Handler {
   // far are still sent, then the connection ends.
   [[nodiscard]] virtual bool on_message(Bytes message, Writer& replies) = 0;
 
-  // How long after the arrival of the last message its replies become due. The session keeps them until then;
-  // meanwhile it reads further messages. Replies leave in the order of the messages. Called after
-  // on_message().
+  // Returns how long after the arrival of the last message its replies become due. The session keeps them
+  // until then, and meanwhile reads further messages. Replies leave in the order of the messages. Called
+  // after on_message().
   virtual Duration delay() const { return {}; }
 
-  // How long the last message has occupied the thread, as far as the handler knows. After much of it the
-  // session leaves further messages to the loop's next turn. Called after on_message().
+  // Returns how long the last message has occupied the thread, as far as the handler knows. If that is long,
+  // the session leaves further messages to the loop's next turn. Called after on_message().
   virtual Duration spent() const { return {}; }
 
-  // The peer's protocol error for which on_message() returned false, in words. If it is empty, the end of the
-  // connection is not counted as a failure.
+  // Returns the peer's protocol error for which on_message() returned false, in words. If it is empty, the
+  // end of the connection is not counted as a failure.
   virtual std::string_view complaint() const { return {}; }
 };
 
@@ -67,8 +67,9 @@ enum class Heard : std::uint8_t {
   wrong,     // the protocol does not allow it here: the connection has failed
   greeting,  // the correct answer to write_greeting(): this connection is ready for the load
   reply,     // the correct reply to the oldest outstanding request
-  // The same, and the server ends the connection with it. Requests behind it are sent again on another
-  // connection; nothing has failed. Only over a stream, and without a greeting.
+  // The correct reply to the oldest outstanding request, with which the server ends the connection. Requests
+  // behind it are sent again on another connection; nothing has failed. Only over a stream, and without a
+  // greeting.
   last_reply,
   other,     // a correct message that is not a reply
   repeated,  // a message that has come before: only over a lossy delivery
@@ -78,8 +79,8 @@ enum class Heard : std::uint8_t {
 // reply. Several requests may be outstanding; replies come in the order of the requests. At most one thread
 // at a time calls it; different calls may come from different threads.
 //
-// Over a lossy delivery (Delivery::lossy) replies may be missing, and come in any order. There a number of 8
-// bytes travels before each request and its reply, of which the exchange need not know.
+// Over a lossy delivery (Delivery::lossy) replies may be missing, and come in any order. A number of 8 bytes
+// then travels before each request and its reply. The exchange need not know it.
 //
 // Request and reply protocols need only write_request and verify. The other methods are for protocols with
 // further messages.
@@ -93,7 +94,7 @@ class Exchange {
   // True when every byte of the reply is correct. Called by hear(); not needed where hear() is overridden.
   [[nodiscard]] virtual bool verify(std::uint64_t /*number*/, Bytes /*reply*/) { return false; }
 
-  // The exact size of the reply in bytes. Called only with the framing Raw, which has no boundaries.
+  // Returns the exact size of the reply in bytes. Called only with the framing Raw, which has no boundaries.
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
 
   // Writes one message before the load and returns true, or returns false if the protocol has no greeting.
@@ -107,20 +108,21 @@ class Exchange {
     return verify(number, message) ? Heard::reply : Heard::wrong;
   }
 
-  // True if the protocol's own messages carry the numbers of requests. Over a lossy delivery they then travel
-  // as they are: hear() gets no number, and number_of() is asked for that of a message it calls a reply. The
-  // reply may be that of a request which was given up.
+  // Returns true if the protocol's own messages carry the numbers of requests. Over a lossy delivery they
+  // then travel without a further number. hear() gets no number, and number_of() returns the number of a
+  // message that hear() classified as a reply. The reply may belong to a request that was given up.
   virtual bool carries_numbers() const { return false; }
   virtual std::uint64_t number_of(Bytes /*reply*/) const { return 0; }
 
-  // The right reply to a request, for the words about a wrong one; valid until the next call. Empty where it
-  // is not known byte for byte.
+  // Returns the right reply to a request, for the message about a wrong one; valid until the next call. Empty
+  // if it is not known byte for byte.
   virtual Bytes expected(std::uint64_t /*number*/) const { return {}; }
 
-  // Why hear() returned `wrong`, in words.
+  // Returns why hear() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
-  // No more requests will be written: at all, or until the next turn (LoadPlan::turns). Called once in each.
+  // No more requests will be written: at all, or until the next turn (LoadPlan::turns). Called once in each
+  // turn.
   virtual void on_last_request() {}
 
   // The newest `requests` requests were written but will never be sent.
@@ -129,13 +131,13 @@ class Exchange {
   // The connection has failed: no more messages will arrive. Called before on_last_request().
   virtual void on_failure() {}
 
-  // True once every message that is not a reply has arrived. Until then the connection stays open, or its
-  // turn lasts. Called after each message of this connection, and when the publication count of the load has
-  // changed.
+  // Returns true once every message that is not a reply has arrived. Until then the connection stays open, or
+  // its turn lasts. Called after each message of this connection, and when the publication count of the load
+  // has changed.
   virtual bool complete() const { return true; }
 
-  // Over a lossy delivery: no message came for the request timeout, and complete() is still false. Once
-  // nobody sends any more, what is missing is lost.
+  // Over a lossy delivery: no message came for the request timeout, and complete() is still false. Messages
+  // that are missing when no peer sends any more are lost.
   virtual void on_silence() {}
 };
 

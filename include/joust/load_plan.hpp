@@ -22,15 +22,15 @@ struct LoadPlan {
 
   std::uint64_t connections = 1;
   std::optional<std::uint64_t> payload{};  // bytes of a message, without framing; empty: the standard 32
-  // Of each connection, in the timed window; then the load ends. If empty, `duration` ends the load.
+  // Messages of each connection in the timed window; then the load ends. If empty, `duration` ends the load.
   std::optional<std::uint64_t> messages{};
-  Duration duration = std::chrono::seconds(10);  // of the timed window
-  Duration warmup{};                             // before it: the same traffic, not recorded
+  Duration duration = std::chrono::seconds(10);  // length of the timed window
+  Duration warmup{};                             // time before the window: the same traffic, not recorded
   Duration interval{};    // between requests of one connection; 0: the next is sent when a slot is free
   double rate_per_s = 0;  // requests of all connections together; 0: a closed loop. Excludes an interval.
   Arrivals arrivals = Arrivals::constant;  // (with a rate only)
   Phase phase = Phase::spread;             // (with an interval or a rate only)
-  std::uint64_t seed = 0;                  // of Poisson arrivals
+  std::uint64_t seed = 0;                  // seed of Poisson arrivals
   // Requests of a connection that are due together; the next ones follow after as many intervals. (With an
   // interval or a rate only.)
   std::uint64_t burst = 1;
@@ -46,21 +46,21 @@ struct LoadPlan {
   Reconnect reconnect = Reconnect::never;
   Duration backoff_least = std::chrono::milliseconds(50);  // the longest first pause before a dial
   Duration backoff_most = std::chrono::seconds(1);         // it doubles from attempt to attempt up to this
-  // A connection that had no reply for so long is given up; 0: warmup and duration together. At the end of
-  // the timed window all are.
+  // The time without a reply after which a connection is given up; 0: warmup and duration together. At the
+  // end of the timed window all connections without a reply are given up.
   Duration reconnect_for{};
 
-  // The length of the timed window, where it does not end after a number of messages.
+  // Returns the length of the timed window, if it does not end after a number of messages.
   std::optional<Duration> window() const { return messages ? std::nullopt : std::optional(duration); }
   bool reconnects() const { return reconnect == Reconnect::always; }
   bool open_loop() const { return rate_per_s > 0; }
   bool has_schedule() const { return open_loop() || interval != Duration{}; }
-  // Between two requests of one connection, on average.
+  // Returns the average time between two requests of one connection.
   std::chrono::duration<double, std::nano> mean_interval() const {
     if (open_loop()) return std::chrono::duration<double>(static_cast<double>(connections) / rate_per_s);
     return interval;
   }
-  // Between two bursts of one connection, on average.
+  // Returns the average time between two bursts of one connection.
   std::chrono::duration<double, std::nano> mean_gap() const {
     return mean_interval() * static_cast<double>(burst);
   }

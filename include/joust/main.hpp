@@ -7,9 +7,9 @@
 
 namespace joust {
 
-// The complete program (serve, load, race and the other commands) for `protocols`, at least one. Call this
-// function from main() before starting other threads, and return its result: 0 ok, 1 run error, 2 usage, 3
-// measurement invalid, 99 a threshold or comparison failed. Throws nothing. Sets SIGPIPE and SIGXFSZ to be
+// Runs the complete program (serve, load, race and the other commands) for `protocols`, at least one. Call
+// this function from main() before starting other threads, and return its result: 0 ok, 1 run error, 2 usage,
+// 3 measurement invalid, 99 a threshold or comparison failed. Throws nothing. Sets SIGPIPE and SIGXFSZ to be
 // ignored.
 int main(int argc, char** argv, std::vector<Protocol> protocols);
 inline int main(int argc, char** argv, Protocol protocol) {

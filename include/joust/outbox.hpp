@@ -30,7 +30,7 @@ class Outbox {
   std::size_t size() const { return size_; }  // bytes not consumed yet
   bool empty() const { return size_ == 0; }
 
-  // As Session::output, consumed and released.
+  // Like Session::output, consumed and released.
   std::size_t segments(std::span<Segment> into) const;
   void consumed(std::size_t n);
   void released(std::size_t n);

@@ -22,8 +22,8 @@ struct ServerOptions {
   bool is_public = false;              // must be true for an address that other machines can reach
   unsigned threads = 1;                // event loops, for engines that have several
   Wait wait = Wait::block;
-  Settings knobs{};    // of the engine; the others have their defaults
-  Settings options{};  // of the protocol, likewise
+  Settings knobs{};    // knobs of the engine; knobs that are not given have their defaults
+  Settings options{};  // options of the protocol; options that are not given have their defaults
   Limits limits{};
   SocketOptions socket{};
 };
@@ -31,8 +31,8 @@ struct ServerOptions {
 // A server's counts so far.
 struct ServerStatistics {
   std::uint64_t connections_opened = 0;
-  std::uint64_t bytes_received = 0;               // of closed connections
-  std::uint64_t bytes_sent = 0;                   // of closed connections
+  std::uint64_t bytes_received = 0;               // bytes of closed connections
+  std::uint64_t bytes_sent = 0;                   // bytes of closed connections
   std::array<std::uint64_t, kStages> failures{};  // connections, by Stage
   std::vector<std::string> complaints{};          // messages for people: the first few different failures
   std::vector<std::string> notes{};               // messages for people: events that slowed the server down
@@ -51,13 +51,13 @@ class Server {
   // line prints. Throws std::system_error for an address that is in use or not permitted.
   explicit Server(Protocol protocol, ServerOptions options = {});
 
-  // As stop_now(), but discards the engine's exception.
+  // Like stop_now(), but discards the engine's exception.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // The addresses the server listens on, with the port: "127.0.0.1:40001". A host name may have several
-  // addresses; all have the same port. address() is the first.
+  // Return the addresses that the server listens on, with the port: "127.0.0.1:40001". A host name may have
+  // several addresses; all have the same port. address() returns the first.
   std::string address() const;
   std::vector<std::string> addresses() const;
 
@@ -78,7 +78,7 @@ class Server {
   // start(), once.
   void stop();
 
-  // As stop(), without waiting for open connections.
+  // Like stop(), without waiting for open connections.
   void stop_now();
 
   ServerStatistics statistics() const;

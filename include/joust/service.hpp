@@ -34,18 +34,18 @@ enum class PeerAddress : std::uint64_t {
   unknown = 0,  // unix sockets, sessions joined in one process, and the IPv6 loopback address
 };
 
-// An open connection, as one may end it that is not its session.
+// An open connection that other objects than its session can end.
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  virtual void break_off() noexcept = 0;  // soon; any thread, never blocks
+  virtual void break_off() noexcept = 0;  // ends it soon; any thread, never blocks
 };
 
 // The facts about a connection that a service gets when it makes the session.
 struct Opening {
   Delivery delivery{};
   PeerAddress peer = PeerAddress::unknown;
-  // The connection, while it is open. Nothing where the server keeps no account of its peers.
+  // The connection, while it is open. Empty if the server keeps no account of its peers.
   std::weak_ptr<Breakable> connection{};
 };
 
@@ -85,10 +85,10 @@ struct ResultGroup {
   std::string about{};  // what the figures cover, in words, if not the timed window
 };
 
-// A connection that is to be dialled in place of one that is gone.
+// A connection that is to be dialled in place of one that has ended.
 struct Redial {
-  Time at;                   // or later
-  Time until = Time::max();  // a connect that takes longer is of no use
+  Time at;                   // the earliest time
+  Time until = Time::max();  // a connect that takes longer is useless
 };
 
 // Makes the sessions of one protocol and holds their shared state: a room, a directory, a load's schedule.
@@ -104,23 +104,25 @@ class Service {
   // A connection could not be dialled or accepted. Any thread, also concurrently.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}
 
-  // Asked by engines that dial, once a connection has ended or could not be opened, from the start on where
-  // further ones may be dialled later, again at the time of the answer, and when the publication count has
-  // changed: whether another connection is to be dialled in its place. With a time up to `now` the answer is
-  // an order: open() or not_opened() follows, unless the program stops. A later time means to ask again then,
-  // and no answer that there is none. The answers are the same for all connections, so an engine counts those
-  // that are gone, and knows nothing else of them. Any thread, also concurrently.
+  // Returns whether another connection is to be dialled in place of one that has ended or could not be
+  // opened. Engines that dial call it then, at the time of an earlier answer, and when the publication count
+  // has changed. If further connections may be dialled later, they call it from the start on. A time up to
+  // `now` is an order: open() or not_opened() follows, unless the program stops. A later time asks for
+  // another call at that time. No time means that none is to be dialled. The answers are the same for all
+  // connections, so an engine counts the ended ones, and stores nothing else of them. Any thread, also
+  // concurrently.
   virtual std::optional<Redial> redial(Time /*now*/) { return std::nullopt; }
 
-  // Where the transport can send to a group of all peers at once: one session without input, whose output is
-  // for all peers. While it exists, the sessions that are opened leave that output to it. Called at most
-  // once, before the first open(). Null if the service has nothing that is the same for all.
+  // Makes a session without input whose output is for all peers, if the transport can send to a group of all
+  // peers at once. While it exists, other sessions leave that output to it. Called at most once, before the
+  // first open(). Null if the service has no output that is the same for all.
   virtual std::unique_ptr<Session> open_group(const Delivery& /*delivery*/) { return nullptr; }
 
-  // Null if the service's sessions never affect one another. Owned by the service; the answer never changes.
+  // Returns the count of publications. Null if the service's sessions never affect one another. Owned by the
+  // service; the answer never changes.
   virtual Publications* publications() { return nullptr; }
 
-  // The service's counts. Called after the run, when no session is left.
+  // Returns the service's counts. Called after the run, when no session is left.
   virtual std::vector<ResultGroup> results() const { return {}; }
 };
 

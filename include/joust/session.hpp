@@ -24,7 +24,7 @@ struct Segment {
   std::uint64_t size() const { return in_file() ? file.size : bytes.size(); }
 };
 
-// Where the peer's next bytes go.
+// The destination of the peer's next bytes.
 enum class Want : std::uint8_t {
   nothing,  // back-pressure: the engine stops reading from this peer
   bytes,    // to on_bytes
@@ -87,29 +87,30 @@ class Session {
   // The connection is lost. Nothing can be sent any more.
   virtual void on_failure(const Failure& /*failure*/, Time /*now*/) {}
 
-  // The data to send next: fills `into` with segments in order and returns their number; 0: nothing to send.
-  // Each segment keeps its address until released, whatever else is called.
+  // Returns the data to send next: fills `into` with segments in order and returns their number; 0: nothing
+  // to send. Each segment keeps its address until released, whatever else is called.
   virtual std::size_t output(std::span<Segment> into) const = 0;
 
   virtual Want want() const { return Want::bytes; }
 
-  // The file interface, borrowed from the session; the answer never changes. A session whose output() may
-  // show file ranges, or whose want() may be file, must return one.
+  // Returns the file interface, borrowed from the session; the answer never changes. A session whose output()
+  // may show file ranges, or whose want() may be file, must return one.
   virtual SessionFiles* files() { return nullptr; }
 
-  // When to call on_deadline, if ever.
+  // Returns when to call on_deadline, if ever.
   virtual std::optional<Time> deadline() const { return std::nullopt; }
 
   // True once output() will never grow again. After that output is sent, the engine shuts down its direction,
   // waits for the peer's end of stream, and closes. Never becomes false again.
   virtual bool finished() const = 0;
 
-  // The peer's protocol error that ended the session, in words; empty if there was none. The engine counts it
-  // as a failure of the stage verify.
+  // Returns the peer's protocol error that ended the session, in words; empty if it made none. The engine
+  // counts it as a failure of the stage verify.
   virtual std::string_view complaint() const { return {}; }
 
-  // The bytes of memory that it keeps for its peer: of messages that are incomplete, of output that is not
-  // sent. An estimate, asked after inputs. A server that runs short of memory ends those that keep most.
+  // Returns the bytes of memory that the session keeps for its peer: incomplete messages, and output that is
+  // not sent. An estimate, asked after inputs. A server that runs short of memory ends the sessions that keep
+  // most.
   virtual std::uint64_t memory() const { return 0; }
 
   // True when the connection must be closed at once, without sending the remaining output, because the peer
@@ -117,8 +118,8 @@ class Session {
   virtual bool gives_up() const { return false; }
 
   // The operating system has taken the first n bytes of output(), which output() must not show again. The
-  // bytes must keep their address until released. Where a session withdraws output, as when it fails, a send
-  // of it may have been under way.
+  // bytes must keep their address until released. If a session withdraws output, as when it fails, a send of
+  // it may have been under way.
   virtual void consumed(std::size_t n) = 0;
 
   // The oldest n consumed bytes may be freed now.

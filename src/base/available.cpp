@@ -19,14 +19,14 @@ namespace {
 
 constexpr std::uint64_t kWorthALook = 1 << 20;
 
-// Nothing if there is no such file, or if it says "max".
+// Returns the number in a file; nothing if the file does not exist, or if it says "max".
 std::optional<std::uint64_t> number_in(const std::string& path) {
   std::uint64_t number = 0;
   if (std::ifstream file(path); file >> number) return number;
   return std::nullopt;
 }
 
-// The number after a word, in lines such as "MemAvailable:  24105 kB" and "inactive_file 4096".
+// Returns the number after a word, in lines such as "MemAvailable:  24105 kB" and "inactive_file 4096".
 std::optional<std::uint64_t> entry_of(const std::string& path, const std::string& word) {
   std::ifstream file(path);
   std::string key;

@@ -7,7 +7,8 @@
 namespace joust {
 namespace {
 
-// One function for all callers: a copy of the loop at another address may run at half the speed.
+// Runs the loop; one function for all callers, because a copy of it at another address may run at half the
+// speed.
 [[gnu::noinline]] void go_round(std::uint64_t rounds) {
   for (std::uint64_t i = 0; i < rounds; ++i) asm volatile("");
 }
@@ -17,7 +18,7 @@ namespace {
 BusyLoop::BusyLoop() {
   constexpr int kTrials = 50;
   std::uint64_t rounds = 1'000'000;
-  asm volatile("" : "+r"(rounds));  // no constant, of which the compiler would make a copy of the function
+  asm volatile("" : "+r"(rounds));  // not a constant, for which the compiler would copy the function
   std::chrono::duration<double, std::nano> shortest = std::chrono::hours(1);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Time begun = Clock::now();

@@ -9,8 +9,8 @@ namespace joust {
 // speed is measured once.
 class BusyLoop {
  public:
-  // Measures the speed of the loop, in some tens of milliseconds: the shortest of several trials, because
-  // whatever disturbs a trial lengthens it.
+  // Measures the speed of the loop, in some tens of milliseconds: the shortest of several trials, because a
+  // disturbance always lengthens a trial.
   BusyLoop();
 
   // Returns after about that time on a CPU that runs as fast as it did in the shortest trial. Any thread.

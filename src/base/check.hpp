@@ -17,8 +17,8 @@ auto retry_interrupted(Call&& call) {
   return result;
 }
 
-// Returns what a system call returned; throws std::system_error naming the call and its arguments when that
-// is negative. `what` reads like the call: checked(::bind(...), "bind({})", address).
+// Returns the result of a system call. Throws std::system_error naming the call and its arguments if the
+// result is negative. `what` reads like the call: checked(::bind(...), "bind({})", address).
 template <typename Result, typename... Args>
 Result checked(Result result, fmt::format_string<Args...> what, Args&&... args) {
   if (result >= 0) return result;
@@ -26,7 +26,7 @@ Result checked(Result result, fmt::format_string<Args...> what, Args&&... args) 
   throw std::system_error(error, std::generic_category(), fmt::format(what, std::forward<Args>(args)...));
 }
 
-// The same for calls that return an error number instead of setting errno (pthread_*, posix_*).
+// Checks calls that return an error number instead of setting errno (pthread_*, posix_*).
 template <typename... Args>
 void checked_number(int error, fmt::format_string<Args...> what, Args&&... args) {
   if (error != 0)

@@ -10,18 +10,19 @@
 
 namespace joust {
 
-// A share that a peer holds by its connections, until this is destroyed. To give way, they end. Any thread.
+// A share that a peer holds by its connections, until this object is destroyed. To give way, it ends the
+// connections. Any thread.
 class ConnectionShare final : public Shares::Holder {
  public:
-  // Null if there is none. Without a connection that can be ended it never gives way. The shares are
-  // borrowed.
+  // Returns null if no share is free. Without a connection that can be ended, the share never gives way. The
+  // shares are borrowed.
   static std::unique_ptr<ConnectionShare> take(Shares& shares, PeerAddress address,
                                                const std::weak_ptr<Breakable>& connection, Time now) {
     std::unique_ptr<ConnectionShare> share(new ConnectionShare(shares, address, connection));
     share->taken_ = shares.take(*share, now);
     return share->taken_ ? std::move(share) : nullptr;
   }
-  // This connection holds it too.
+  // Adds a connection that holds the share too.
   void join(const std::weak_ptr<Breakable>& other) {
     const auto is_it = [&](const auto& each) {
       return !each.owner_before(other) && !other.owner_before(each);

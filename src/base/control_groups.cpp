@@ -16,7 +16,7 @@ bool lists(const std::string& controllers, const std::string& name) {
 
 }  // namespace
 
-// Lines such as "0::/user.slice" (version 2) and "4:cpu,memory:/docker/1f" (version 1).
+// Reads lines such as "0::/user.slice" (version 2) and "4:cpu,memory:/docker/1f" (version 1).
 std::vector<ControlGroup> control_groups(const std::string& proc, const std::string& cgroups,
                                          const std::string& controller) {
   std::vector<ControlGroup> groups;
@@ -29,7 +29,7 @@ std::vector<ControlGroup> control_groups(const std::string& proc, const std::str
     if (version == 1 && !lists(controllers, controller)) continue;
     const std::string mount = version == 2 ? cgroups : cgroups + "/" + controller;
     std::string group = line.substr(second + 1);
-    // the root, or a group outside of this process's namespace
+    // Skips the root, or a group outside of this process's namespace.
     if (!group.starts_with('/') || group == "/" || group.contains("/..")) group.clear();
     for (; !group.empty(); group.resize(group.find_last_of('/')))
       groups.push_back({mount + group + "/", group, version});

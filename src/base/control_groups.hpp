@@ -6,17 +6,17 @@
 
 namespace joust {
 
-// A control group as its files are seen here.
+// A control group and the place of its files in this process's view.
 struct ControlGroup {
-  std::string folder;  // of its files, with a slash at the end
-  std::string name;    // as /proc has it: "/user.slice"
-  int version;         // of control groups: 1 or 2, which have other file names
+  std::string folder;  // folder of its files, with a slash at the end
+  std::string name;    // its name in /proc: "/user.slice"
+  int version;         // version of control groups: 1 or 2, which have different file names
 };
 
-// The groups of this process that have the controller ("cpu", "memory"), and their ancestors up to the root,
-// each before its parent: a group is limited by its own settings and by those of its ancestors. In a
-// container the own group is often mounted as the root, while /proc names the group as on the host, so
-// folders may not exist. `proc` and `cgroups` are where those file systems are mounted.
+// Returns the groups of this process that have the controller ("cpu", "memory"), and their ancestors up to
+// the root, each before its parent: a group is limited by its own settings and by those of its ancestors. In
+// a container the process's own group is often mounted as the root, while /proc names the group as on the
+// host, so folders may not exist. `proc` and `cgroups` are the mount points of those file systems.
 std::vector<ControlGroup> control_groups(const std::string& proc, const std::string& cgroups,
                                          const std::string& controller);
 

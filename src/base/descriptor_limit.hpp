@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// How many files this process may have open. Throws std::system_error.
+// Returns how many files this process may have open. Throws std::system_error.
 inline rlimit descriptor_limit() {
   rlimit limit{};
   checked(::getrlimit(RLIMIT_NOFILE, &limit), "getrlimit(RLIMIT_NOFILE)");

@@ -11,22 +11,23 @@
 
 namespace joust {
 
-// XXH3-128 in its canonical form, big end first: what `xxhsum -H2` prints.
+// An XXH3-128 in its canonical form, most significant byte first, as `xxhsum -H2` prints it.
 using Digest = std::array<std::byte, 16>;
 std::string to_hex(const Digest& digest);
 
-// XXH3-64, for bytes that are damaged by chance. Whoever wants to can make others with the same value.
+// Returns the XXH3-64, which detects damage by chance. It gives no protection: other bytes with the same
+// value are easy to make.
 std::uint64_t checksum(Bytes bytes);
 
-// A digest of bytes that come piece by piece.
+// Computes a digest of bytes that come piece by piece.
 class Digester {
  public:
   Digester();
   Digester(const Digester& other);
-  Digester& operator=(const Digester& other);  // takes no memory
+  Digester& operator=(const Digester& other);  // allocates nothing
   void reset();
   void add(Bytes bytes);
-  Digest value() const;  // of what has been added so far
+  Digest value() const;  // digest of the bytes added so far
 
  private:
   struct Free {

@@ -9,19 +9,19 @@
 
 namespace joust {
 
-// From `least` to `most`, which is not less.
+// A range of durations. `most` is not less than `least`.
 struct DurationRange {
   Duration least, most;
   bool operator==(const DurationRange&) const = default;
 };
 
-// "50ms..1s", or "50ms" for both. The error says what is wrong.
+// Reads a range: "50ms..1s", or "50ms" for both ends. The error names the mistake.
 std::expected<DurationRange, std::string> parse_duration_range(std::string_view text);
 
-// "50ms..1s" as exact words of a command line.
+// Formats a range as exact words of a command line: "50ms..1s".
 std::string range_word(const DurationRange& range);
 
-// "300ms": the largest unit without a fraction.
+// Formats a duration in the largest unit without a fraction: "300ms".
 std::string duration_word(Duration time);
 
 }  // namespace joust

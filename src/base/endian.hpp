@@ -8,7 +8,7 @@
 
 namespace joust {
 
-// Numbers as they stand on the wire: big endian, at any address.
+// Read and write numbers in the wire's byte order: big endian, at any address.
 template <std::unsigned_integral Number>
 Number read_big_endian(const std::byte* from) {
   Number number = 0;

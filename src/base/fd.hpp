@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// An open file descriptor and the duty to close it. Taking an Fd takes the duty; taking an int borrows.
-// There is no boolean test: descriptor 0 is a descriptor.
+// An open file descriptor and the duty to close it. A function with an Fd parameter takes over the duty; one
+// with an int borrows. The class has no boolean test, because 0 is a valid descriptor.
 class Fd {
  public:
   Fd() = default;
@@ -27,7 +27,7 @@ class Fd {
   bool is_open() const { return number_ >= 0; }
   int release() { return std::exchange(number_, -1); }
   void close() {
-    // close() is not repeated on EINTR: Linux has already let go of the number (close(2)).
+    // close() is not repeated on EINTR: Linux has already released the number (close(2)).
     if (number_ >= 0) ::close(std::exchange(number_, -1));
   }
 

@@ -9,10 +9,10 @@ namespace joust {
 // The free space of a file system, for unprivileged users.
 struct FileSystemRoom {
   std::uint64_t bytes;  // UINT64_MAX: the file system sets no limit
-  bool in_memory;       // known of Linux's only
+  bool in_memory;       // known only for file systems of Linux
 };
 
-// Of the file system that holds `fd`; nothing if the system does not tell.
+// Returns the room of the file system that holds `fd`; nothing if the system does not report it.
 std::optional<FileSystemRoom> file_system_room(int fd);
 
 }  // namespace joust

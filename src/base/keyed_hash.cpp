@@ -38,7 +38,7 @@ struct SipState {
   }
 };
 
-// Up to 8 bytes, little endian.
+// Returns up to 8 bytes as a number, little endian.
 std::uint64_t word_of(Bytes bytes) {
   std::uint64_t word = 0;
   for (std::size_t i = bytes.size(); i > 0; --i)

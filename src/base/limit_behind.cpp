@@ -23,7 +23,7 @@ std::optional<std::uint64_t> limit_of(decltype(RLIMIT_NOFILE) resource) {
   return limit.rlim_cur;
 }
 
-// "max" is no number.
+// Returns the least limit of the groups. The word "max" is no number, and no limit.
 std::optional<std::uint64_t> most_processes_of_groups() {
   std::optional<std::uint64_t> least;
   for (const ControlGroup& group : control_groups("/proc", "/sys/fs/cgroup", "pids")) {

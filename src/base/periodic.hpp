@@ -10,7 +10,7 @@
 
 namespace joust {
 
-// Calls a function again and again, on a thread of its own that takes no signals, until it is destroyed. The
+// Calls a function periodically until it is destroyed, on a thread of its own that takes no signals. The
 // first call is one interval after the beginning.
 class Periodic {
  public:

@@ -6,7 +6,7 @@
 namespace joust {
 
 // The finalizer of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014):
-// neighbouring numbers give unrelated ones.
+// neighbouring arguments give unrelated results.
 constexpr std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9U;
   x = (x ^ x >> 27) * 0x94d049bb133111ebU;

@@ -8,9 +8,9 @@
 
 namespace joust {
 
-// Which numbers of a sequence 0, 1, 2 ... have come, where some may be missing, come again or come late: a
-// window of the newest kBits, as for replayed packets (RFC 4303, 3.4.3). A number from before the window
-// counts as one that has come. One thread.
+// Records which numbers of a sequence 0, 1, 2 ... have arrived. Numbers may be missing, repeated or late. It
+// is a window of the newest kBits numbers, as for replayed packets (RFC 4303, 3.4.3). A number from before
+// the window counts as repeated. One thread.
 template <std::size_t kBits>
 class SequenceWindow {
  public:
@@ -19,7 +19,7 @@ class SequenceWindow {
     if (number >= next_) return Order::in_order;
     return next_ - number > kBits || seen_[number % kBits] ? Order::repeated : Order::out_of_order;
   }
-  // A number that is not repeated.
+  // Adds a number that is not repeated.
   void add(std::uint64_t number) {
     if (number >= next_) {
       const std::uint64_t gap = std::min<std::uint64_t>(number - next_, kBits);
@@ -28,18 +28,18 @@ class SequenceWindow {
     }
     seen_.set(number % kBits);
   }
-  // Both.
+  // Calls look_at() and, unless the number is repeated, add().
   Order arrived(std::uint64_t number) {
     const Order order = look_at(number);
     if (order != Order::repeated) add(number);
     return order;
   }
 
-  std::uint64_t next() const { return next_; }  // the greatest number that has come, and one
+  std::uint64_t next() const { return next_; }  // the greatest number that has arrived, plus one
 
  private:
   std::uint64_t next_ = 0;
-  std::bitset<kBits> seen_;  // of the newest kBits numbers, by number % kBits
+  std::bitset<kBits> seen_;  // the newest kBits numbers, by number % kBits
 };
 
 }  // namespace joust

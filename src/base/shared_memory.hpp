@@ -11,9 +11,9 @@
 
 namespace joust {
 
-// A value that a process shares with the processes it forks later: all see each other's changes, at the same
-// address. The value must make sense in each of them, so it holds atomic numbers and plain arrays, but no
-// mutex and nothing that allocates. Throws std::system_error without memory.
+// A value that a process shares with the processes that it forks later. All see each other's changes, at the
+// same address. The value must be valid in each process, so it holds atomic numbers and plain arrays, but no
+// mutex and no object that allocates. Throws std::system_error without memory.
 template <typename T>
 class SharedMemory {
   static_assert(std::is_trivially_destructible_v<T>);  // the other processes may still use it
@@ -25,7 +25,7 @@ class SharedMemory {
     if (page == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap(MAP_SHARED)");
     value_ = new (page) T{std::forward<Args>(args)...};
   }
-  ~SharedMemory() { ::munmap(value_, sizeof(T)); }  // of this process only
+  ~SharedMemory() { ::munmap(value_, sizeof(T)); }  // unmaps it in this process only
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 

@@ -11,12 +11,12 @@ bool Shares::take(Holder& holder, Time now) {
   holder.made_progress(now);
   const std::lock_guard lock(mutex_);
   OfAddress& of = addresses_[holder.address_];
-  ++of.staying;  // the newcomer counts when it is asked who holds most
+  ++of.staying;  // the newcomer counts in the search for the greatest address
   bool fits = false;
   try {
     fits = staying() < limit_ || make_room(holder, now);
   } catch (const std::bad_alloc&) {
-    // Without the memory to look for somebody, nobody gives way.
+    // Without the memory for the search, no holder gives way.
   }
   if (!fits) {
     --of.staying;
@@ -30,13 +30,13 @@ bool Shares::take(Holder& holder, Time now) {
   return true;
 }
 
-// Asks holders to end until there is room. False if too few may be asked: then none is.
+// Ends holders until the newcomer has room. Returns false if too few holders may be ended: then none is.
 bool Shares::make_room(const Holder& newcomer, Time now) {
   OfAddress& most = greatest();
   const OfAddress& own = addresses_[newcomer.address_];
   const std::size_t more = most.staying - own.staying;
-  // No more end than leave the other address as much as the newcomer's. Where it has no more, only idle ones
-  // do.
+  // Ends at most so many holders that the other address keeps as many as the newcomer's. If the other address
+  // has no more than that, only idle holders end.
   const auto oldest = more > 0 ? idle_ones(most, Time::max(), std::min(together_, (more + 1) / 2))
                                : idle_ones(most, now - patience_, &most == &own ? together_ : 1);
   if (staying() >= limit_ + oldest.size()) return false;
@@ -44,7 +44,8 @@ bool Shares::make_room(const Holder& newcomer, Time now) {
   return true;
 }
 
-// Of an address's holders, those that have made no progress after `since`; the oldest of them.
+// Returns the holders of an address that have made no progress after `since`; at most `most` of them, the
+// oldest first.
 std::vector<Shares::Holder*> Shares::idle_ones(const OfAddress& of, Time since, std::size_t most) const {
   const auto progress = [](const Holder* holder) {
     return Time(Duration(holder->progress_.load(std::memory_order_relaxed)));
@@ -76,7 +77,7 @@ void Shares::relieve_memory(double part) {
   };
   struct User {
     OfAddress* of;
-    std::uint64_t memory = 0;    // bytes, of those below
+    std::uint64_t memory = 0;    // bytes of the holders in `staying`
     std::vector<Use> staying{};  // the greatest last
   };
   const std::lock_guard lock(mutex_);

@@ -13,20 +13,21 @@
 
 namespace joust {
 
-// One thing of which a server has a limited amount, such as connections, places of uploads or bytes of
-// memory, and how much of it each address holds. No address can keep it all: where a new holder would go
-// beyond the limit, the address that holds most gives way.
+// A limited resource of a server, such as connections, places of uploads or bytes of memory, and the share of
+// it that each address holds. No address can keep all of it: when a new holder would exceed the limit, the
+// address that holds most gives way.
 //
-// - If that is another address than the newcomer's, the holders of it that have made no progress for longest
-//   end.
-// - If it is the newcomer's own, only holders that have made no progress for `patience` end. If there are
-//   none, the newcomer is refused.
+// - If that is another address, which holds more than the newcomer's, those of its holders end that have made
+//   no progress for longest.
+// - If it is the newcomer's own, or holds no more, only holders without progress for `patience` end. Without
+//   any of these, the newcomer is refused.
 //
-// Several holders give way at once (`together`), because the search looks at all of an address. Any thread.
+// Several holders give way at once (`together`), because the search covers all holders of an address. Any
+// thread.
 class Shares {
  public:
-  // Somebody who holds a share. Its owner derives from it, and frees it in its own destructor, before
-  // give_way() would have nothing to act on.
+  // A holder of a share. Its owner derives from this class, and frees the share in its own destructor, before
+  // the members that give_way() uses are destroyed.
   class Holder {
    public:
     explicit Holder(PeerAddress address) : address_(address) {}
@@ -34,11 +35,11 @@ class Shares {
     Holder(const Holder&) = delete;
     Holder& operator=(const Holder&) = delete;
 
-    // The peer has done something that counts: sent a request, taken a reply. Cheap, for every message.
+    // Reports progress: the peer has sent a request or taken a reply. Cheap, for every message.
     void made_progress(Time now) {
       progress_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     }
-    // The bytes of memory that it uses, as far as is known. Cheap, for every message.
+    // Reports the bytes of memory that it uses, as far as they are known. Cheap, for every message.
     void uses_memory(std::uint64_t bytes) { memory_.store(bytes, std::memory_order_relaxed); }
     PeerAddress address() const { return address_; }
 
@@ -49,11 +50,11 @@ class Shares {
     // Makes the holder end soon: closes its connection, for example. Called once, under the lock of the
     // shares, by any thread: must neither block nor call the shares.
     virtual void give_way() noexcept = 0;
-    // False where that would change nothing, so that another one is asked.
+    // Returns false if give_way() would have no effect, so that another holder is chosen.
     virtual bool can_give_way() const noexcept { return true; }
 
     const PeerAddress address_;
-    std::atomic<std::int64_t> progress_{0};  // when, in ns of the clock
+    std::atomic<std::int64_t> progress_{0};  // time of the last progress, in ns of the clock
     std::atomic<std::uint64_t> memory_{0};   // bytes
     bool gives_way_ = false;
     std::size_t place_ = 0;  // among the holders of the address
@@ -65,18 +66,18 @@ class Shares {
   Shares(const Shares&) = delete;
   Shares& operator=(const Shares&) = delete;
 
-  // Takes a share for a new holder. False: refused, it holds nothing. A holder gives way later than this
-  // returns: until it is freed, a little more than the limit is held.
+  // Takes a share for a new holder. Returns false if it is refused and holds nothing. A holder that gives way
+  // ends later than this function returns, so for a while a little more than the limit is held.
   [[nodiscard]] bool take(Holder& holder, Time now);
   void free(Holder& holder);
-  // Something else than this has run short, and holders use it too: of the address that has most, up to
-  // `count` holders give way, of those that have made no progress for `idle` (any, if that is zero).
+  // Frees another resource that has run short and that holders use too: of the address with the most holders,
+  // up to `count` holders give way that have made no progress for `idle` (any holder, if `idle` is zero).
   void relieve(std::size_t count, Duration idle, Time now);
-  // Memory has run short: holders give way until those that do have `part` (0 to 1) of what all of them use.
-  // The address that uses most comes first, down to what the next one uses, and of an address the holder that
-  // uses most.
+  // Frees memory that has run short: holders give way until those that give way use `part` (0 to 1) of the
+  // memory of all holders. The address that uses most comes first, until it uses no more than the next one.
+  // Within an address the holder that uses most comes first.
   void relieve_memory(double part);
-  // The bytes that holders use which do not give way.
+  // Returns the bytes used by holders that do not give way.
   std::uint64_t memory_of_staying();
 
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
@@ -89,7 +90,7 @@ class Shares {
  private:
   struct OfAddress {
     std::vector<Holder*> holders;
-    std::size_t staying = 0;  // of them, those that do not give way
+    std::size_t staying = 0;  // number of the holders that do not give way
   };
   using Addresses = std::map<PeerAddress, OfAddress>;
 
@@ -104,7 +105,7 @@ class Shares {
   const Duration patience_;
   std::mutex mutex_;
   Addresses addresses_;
-  std::size_t leaving_ = 0;  // of those that give way
+  std::size_t leaving_ = 0;  // number of holders that give way
   std::atomic<std::size_t> held_{0};
   std::atomic<std::uint64_t> gave_way_{0}, refused_{0};
 };

@@ -38,7 +38,7 @@ SigpipeBlock::SigpipeBlock() : was_pending_(is_pending()) {
   ::pthread_sigmask(SIG_BLOCK, &set, &before_);
 }
 
-// A signal that is pending now would arrive as soon as it is unblocked.
+// Takes a signal that is pending now: it would arrive as soon as it is unblocked.
 SigpipeBlock::~SigpipeBlock() {
   const sigset_t set = only_sigpipe();
   if (!was_pending_ && is_pending()) take_pending(set);

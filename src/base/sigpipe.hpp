@@ -5,9 +5,10 @@
 
 namespace joust {
 
-// Keeps SIGPIPE from the calling thread, and from threads that it makes, for as long as this lives.
-// sendfile() raises the signal when the peer has gone, and has no flag against that, as send() has. In the
-// end the thread is as it was before: it may belong to a program that has its own use for the signal.
+// Keeps SIGPIPE from the calling thread, and from threads that it makes, as long as this object exists.
+// sendfile() raises the signal when the peer has closed the connection, and has no flag against it, as send()
+// has. The destructor restores the thread's state: the thread may belong to a program that uses the signal
+// itself.
 class SigpipeBlock {
  public:
   SigpipeBlock();

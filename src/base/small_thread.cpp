@@ -10,16 +10,16 @@
 namespace joust {
 namespace {
 
-// Only what is touched takes memory, so this bounds the depth of calls rather than the memory. The
-// sanitizers' frames are several times as large.
+// The size of a stack. Only touched pages take memory, so this limits the depth of calls rather than the
+// memory. The sanitizers' frames are several times as large.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kStackBytes = 2 << 20;
 #else
 constexpr std::size_t kStackBytes = 256 << 10;
 #endif
 
-// A signal nobody else needs, which is ignored where no handler has been set. The handler does nothing: what
-// matters is that, without SA_RESTART, it ends the system call it interrupts.
+// The signal that interrupts a thread. The program has no other use for it, and it is ignored where no
+// handler is set. The handler does nothing: without SA_RESTART it ends the interrupted system call.
 constexpr int kInterrupt = SIGURG;
 
 void install_handler() {
@@ -30,7 +30,7 @@ void install_handler() {
 
 void* run_body(void* argument) {
   const std::unique_ptr<std::function<void()>> body(static_cast<std::function<void()>*>(argument));
-  sigset_t interrupt;  // programs that wait for their signals block them all, and threads inherit that
+  sigset_t interrupt;  // programs that wait for signals block them all, and threads inherit the mask
   sigemptyset(&interrupt);
   sigaddset(&interrupt, kInterrupt);
   ::pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
@@ -51,7 +51,7 @@ void SmallThread::start(std::function<void()> body) {
   auto argument = std::make_unique<std::function<void()>>(std::move(body));
   pthread_t thread{};
   checked_number(::pthread_create(&thread, &attributes, run_body, argument.get()), "pthread_create()");
-  argument.release();  // the thread's now
+  argument.release();  // the thread owns it now
   thread_ = thread;
 }
 

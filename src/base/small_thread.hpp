@@ -8,8 +8,8 @@
 
 namespace joust {
 
-// A thread with a stack small enough that thousands fit in one process, and which can be told something while
-// it is asleep in a system call. start, interrupt and join are for one thread, its owner.
+// A thread with a stack small enough that thousands fit in one process. It can be interrupted while it sleeps
+// in a system call. start, interrupt and join are for one thread, its owner.
 class SmallThread {
  public:
   SmallThread() = default;
@@ -17,11 +17,12 @@ class SmallThread {
   SmallThread& operator=(const SmallThread&) = delete;
   ~SmallThread() { join(); }
 
-  // `body` must not throw. Throws std::system_error, EAGAIN as a rule, where the machine has no thread left.
+  // Starts the thread. `body` must not throw. Throws std::system_error, usually EAGAIN, if the machine has no
+  // thread left.
   void start(std::function<void()> body);
 
-  // Whatever the thread is asleep in returns EINTR. What it is only about to call does not: repeat this until
-  // the thread has shown that it noticed.
+  // Interrupts the system call in which the thread sleeps: it returns EINTR. A call that the thread has not
+  // begun yet is not interrupted, so repeat this until the thread has reacted.
   void interrupt();
 
   void join();

@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// The parts of a list, empty ones too: one more than it has separators.
+// Returns the parts of a list, including empty ones: one more than it has separators.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= text.size();) {

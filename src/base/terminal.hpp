@@ -5,24 +5,26 @@
 #include <string>
 #include <string_view>
 
-// What the place behind a descriptor can show. All output of a program asks here.
+// Functions that report the abilities of a descriptor's terminal. All output of a program uses them.
 namespace joust {
 
-// Whether it is a terminal that obeys escape sequences. One without a TERM, or a dumb one, shows them.
+// Returns whether it is a terminal that obeys escape sequences. A terminal without a TERM, or a dumb one,
+// shows them as text.
 bool obeys_escapes(int descriptor);
 
-// The same, and colours are wanted: NO_COLOR is unset or empty.
+// Returns whether it obeys escape sequences, and colours are wanted: NO_COLOR is unset or empty.
 bool shows_colours(int descriptor);
 
-// Asked each time, because a window changes its size. `otherwise`: what is no terminal, or has no width.
+// Returns the width. Read again in each call, because a window changes its size. `otherwise`: the width where
+// the descriptor is no terminal, or has no width.
 std::size_t columns_of(int descriptor, std::size_t otherwise);
 
-// Whether the user's locale has UTF-8, by the first of LC_ALL, LC_CTYPE and LANG that is not empty. Where
-// none is, as in a container, nobody has said what the terminal is, and today's have UTF-8.
+// Returns whether the user's locale has UTF-8, by the first of LC_ALL, LC_CTYPE and LANG that is not empty.
+// True if all are empty, as in a container: then the terminal is unknown, and present ones have UTF-8.
 bool locale_has_utf8();
 
-// The UTF-8 text as the locale can show it: without UTF-8 bars, dashes and signs have stand-ins of ASCII, as
-// wide but for "+-", and the bytes of other characters become \xHH.
+// Returns the UTF-8 text in a form that the locale can show. Without UTF-8, bars, dashes and signs are
+// replaced by ASCII of the same width (except "+-"), and the bytes of other characters become \xHH.
 std::string in_locale(std::string_view text);
 
 }  // namespace joust

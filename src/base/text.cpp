@@ -37,7 +37,7 @@ std::string unit_names(std::span<const Unit> units) {
   return names;
 }
 
-// A non-negative decimal number and one of `units`, in the smallest unit.
+// Reads a non-negative decimal number and one of `units`. Returns it in the smallest unit.
 std::expected<double, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
                                                 std::string_view example) {
   double number = 0;
@@ -59,7 +59,8 @@ std::expected<double, std::string> parse_scaled(std::string_view text, std::span
   return value;
 }
 
-// There is no half connection and no half byte. The tolerance is for 4.35k, which is 4350 only nearly.
+// Rounds to a whole number: connections and bytes have no fraction. The tolerance is for 4.35k, which is only
+// nearly 4350.
 std::expected<std::uint64_t, std::string> whole(const std::expected<double, std::string>& value,
                                                 std::string_view text) {
   if (!value) return std::unexpected(value.error());
@@ -69,7 +70,7 @@ std::expected<std::uint64_t, std::string> whole(const std::expected<double, std:
   return static_cast<std::uint64_t>(nearest);
 }
 
-// Of neighbours that have changed places too: the most usual slip of two hands.
+// Returns the edit distance. A swap of neighbours is one edit, because it is the most frequent typing error.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> last(b.size() + 1), row(last), next(last);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -86,20 +87,22 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// The borders lie where rounding would bring out a fourth digit.
+// Formats with three digits. The limits are the values above which rounding would give a fourth digit.
 std::string three_digits(double value) {
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-// The bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0: it is none.
+// Returns the number of bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0 if
+// it is none.
 std::size_t control_at(std::string_view text, std::size_t i) {
   const auto byte = static_cast<std::uint8_t>(text[i]);
   if (byte < 0x20 || byte == 0x7F) return 1;
   return byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0 ? 2 : 0;
 }
 
-// U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: they show a text in another order than it has.
+// Returns whether the character changes the order of shown text: U+200E, U+200F, U+202A to U+202E, U+2066 to
+// U+2069.
 bool turns_direction(std::string_view character) {
   const auto within = [&](std::string_view first, std::string_view last) {
     return character.size() == first.size() && character >= first && character <= last;

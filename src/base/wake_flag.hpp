@@ -9,10 +9,10 @@
 namespace joust {
 
 // Lets one thread sleep until another one wakes it. It has a mutex of its own, so set() never waits for a
-// thread that works.
+// working thread.
 class WakeFlag {
  public:
-  // Any thread. Without a sleeper, the next sleep ends at once.
+  // Wakes the sleeper. If no thread sleeps, the next sleep ends at once. Any thread.
   void set() {
     {
       const std::lock_guard lock(mutex_);
@@ -21,7 +21,7 @@ class WakeFlag {
     changed_.notify_one();
   }
 
-  // Sleeps until the flag is set, and clears it; false if that has not happened by `until`.
+  // Sleeps until the flag is set, and clears it. Returns false if the flag was not set by `until`.
   bool wait_until(Time until) {
     std::unique_lock lock(mutex_);
     const bool woken = changed_.wait_until(lock, until, [this] { return set_; });

@@ -12,8 +12,9 @@ namespace joust {
 // Two cache lines: x86 processors fetch lines in pairs.
 inline constexpr std::size_t kCacheLines = 128;
 
-// Zeroed memory that shares no cache line with any other, and is shared with the processes that are forked
-// later. Its pages are untouched at first: what is never written takes no memory. Throws std::bad_alloc.
+// Zeroed memory that shares no cache line with any other memory, and is shared with the processes that are
+// forked later. Its pages are untouched at first, so a page that is never written takes no memory. Throws
+// std::bad_alloc.
 class ZeroedLines {
  public:
   explicit ZeroedLines(std::size_t bytes)
@@ -29,7 +30,7 @@ class ZeroedLines {
     return *this;
   }
   ~ZeroedLines() {
-    if (size_ > 0) ::munmap(data_, size_);  // of this process only
+    if (size_ > 0) ::munmap(data_, size_);  // unmaps it in this process only
   }
 
   void* data() const { return data_; }

@@ -60,7 +60,7 @@ struct Get {
   transfer::FetchPlan plan(const RemotePath& remote) const;
 };
 
-// All but what becomes of it here.
+// Returns the plan without the local destination.
 transfer::FetchPlan Get::plan_of(const RemotePath& remote) const {
   return {.server = checksum(as_bytes(remote.address)),
           .wishes = common.wishes(),
@@ -70,12 +70,14 @@ transfer::FetchPlan Get::plan_of(const RemotePath& remote) const {
           .only_asks = common.dry_run};
 }
 
-// One asks for the facts, which say how many others are worth their while; one of them is for the digest.
+// Returns the connections: one asks for the facts, which show how many others are useful; one of them is for
+// the digest.
 transfer::DialPlan Get::dials() const {
   return {.first = 1, .later = common.dials(UINT64_MAX)};
 }
 
-// Of the server's path only the last part, so that no name from there leads anywhere else.
+// Returns the plan of one file. Only the last part of the server's path names the local file, so that no name
+// from the server leads to another directory.
 transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   namespace fs = std::filesystem;
   if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
@@ -98,7 +100,8 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   return plan;
 }
 
-// What others write, "get HOST:PORT/PATH FILE" or "get FILE HOST:PORT/PATH", is answered with the right form.
+// Returns the source. The word orders of other programs, "get HOST:PORT/PATH FILE" or "get FILE
+// HOST:PORT/PATH", are refused with the right form.
 std::string Get::source() const {
   const char* const form = "HOST:PORT/PATH, or unix:SOCKET//PATH";
   if (words.empty()) throw UsageError(fmt::format("get {}: which file?", form));
@@ -131,7 +134,8 @@ int Get::run() {
   return output == "-" ? run_to_output(remote) : run_file(remote);
 }
 
-// The directory that becomes the server's. It may exist: the same command goes on in it.
+// Returns the local directory that becomes a copy of the server's. It may exist: the same command continues
+// in it.
 std::string Get::tree_here(const RemotePath& remote) const {
   if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
   if (output == "-") throw UsageError("-r -o -: a directory cannot go to standard output; name one: -o DIR");
@@ -143,7 +147,7 @@ std::string Get::tree_here(const RemotePath& remote) const {
   return here;
 }
 
-// Its bytes are the only thing on standard output.
+// Writes the file's bytes, and nothing else, to standard output.
 int Get::run_to_output(const RemotePath& remote) {
   if (common.json == "-" || common.progress == "json")
     throw UsageError("-o -: standard output is the file's; say --json FILE, and another --progress");

@@ -45,14 +45,14 @@ struct List {
   RemotePath what() const;
 };
 
-// As ls(1) has them: "drwxr-x---".
+// Formats permissions as ls(1) does: "drwxr-x---".
 std::string permissions(const RemoteItem& item) {
   std::string text = item.is_folder ? "d" : "-";
   for (int bit = 8; bit >= 0; --bit) text += (item.mode >> bit & 1) != 0 ? "rwx"[(8 - bit) % 3] : '-';
   return text;
 }
 
-// "2026-01-31 12:00:00"; in UTC with "T" and "Z", as programs read it.
+// Formats a time: "2026-01-31 12:00:00"; in UTC with "T" and "Z", as programs read it.
 std::string time_of(std::int64_t modified_ns, bool in_utc) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const std::time_t seconds = modified_ns / kSecond - (modified_ns % kSecond < 0 ? 1 : 0);

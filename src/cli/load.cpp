@@ -21,10 +21,11 @@
 namespace joust {
 namespace {
 
-// At rest a stop is the ordinary end, and a transfer is verified then. Sessions have limits of their own.
+// The drain limit of a load with counted turns. At rest a stop is the ordinary end, and a transfer is
+// verified then. Sessions have limits of their own.
 constexpr Duration kLongestEnd = std::chrono::minutes(2);
 
-// Reading what many threads have counted takes a tenth of a millisecond.
+// The shortest interval of progress lines. Reading the counts of many threads takes a tenth of a millisecond.
 constexpr Duration kShortestProgress = std::chrono::milliseconds(10);
 
 std::string load_examples(const Program& program) {
@@ -45,7 +46,7 @@ was measured, or it was interrupted.)",
                      program.name, program.protocols.front().name);
 }
 
-// Of a file, or of the text itself, which is an object.
+// Reads a plan from a file, or from the text itself if it is a JSON object.
 std::expected<LoadPlan, std::string> read_plan(const std::string& given) {
   if (given.starts_with('{')) return plan_from(given);
   std::ifstream file(given);
@@ -95,7 +96,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 
-// From a document, or from flags.
+// Makes the plan from a document, or from flags.
 void Load::make_plan(const Protocol& chosen_protocol) {
   if (!planned.empty()) {
     if (!load.given.empty())
@@ -130,7 +131,8 @@ void Load::prepare_search() {
   if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(200);
 }
 
-// Lines are for people who wait, so none go to a pipe or a file unless they are asked for.
+// Chooses the interval of progress lines. They are for people who wait, so none go to a pipe or a file unless
+// they are asked for.
 void Load::prepare_progress() {
   constexpr Duration kOnTerminal = std::chrono::seconds(1), kElsewhere = std::chrono::seconds(10);
   if (progress_option->given() && criterion)
@@ -151,7 +153,7 @@ void Load::prepare_progress() {
 
 std::vector<std::string> Load::remarks(const Engine& chosen) const {
   std::vector<std::string> remarks = engine.remarks(chosen);
-  // A race (--events) gives its server a limit that fits.
+  // A race (--events) gives its server a limit that fits the gap.
   const Duration usual = Limits{}.idle, gap = longest_gap(plan);
   if (gap >= usual && !chosen.in_process && !events)
     remarks.push_back(fmt::format(

@@ -33,7 +33,7 @@ int fail(const Program& program, ExitCode code, std::string_view what) {
   return code;
 }
 
-// CLI11 would only say that a sub-command is required.
+// Refuses an unknown sub-command: CLI11 would only report that a sub-command is required.
 void refuse_unknown_command(const std::vector<std::string>& names, std::string_view word) {
   if (word.starts_with('-')) return;
   if (std::ranges::find(names, word) != names.end()) return;
@@ -52,8 +52,8 @@ const Protocol* Program::find_protocol(std::string_view wanted) const {
 }
 
 int main(int argc, char** argv, std::vector<Protocol> protocols) {
-  // A peer that has gone is an error of the send that meets it, and a file that may not grow one of the
-  // write: not the end of the program.
+  // A closed peer is an error of the next send to it, and a file that may not grow is an error of the write.
+  // Neither ends the program.
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);

@@ -31,7 +31,7 @@ Json options(const Protocol& protocol) {
   return list;
 }
 
-// Null where messages have no payload.
+// Returns the range of payloads; null where messages have no payload.
 Json payload(const Protocol& protocol) {
   if (!protocol.no_payload.empty()) return nullptr;
   return {{"least", protocol.least_payload}, {"largest", protocol.largest_payload}};

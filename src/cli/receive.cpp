@@ -35,10 +35,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kReceiveBytes = 512 << 10;  // a file's data comes in large pieces
-constexpr unsigned kMostLoops = 4;              // of themselves
-// Engines that hold out against strangers and move files inside the kernel.
+constexpr unsigned kMostLoops = 4;                // threads that joust chooses by itself
+// Engines that withstand hostile clients and move files inside the kernel.
 const std::array<std::string, 3> kEngines{"epoll", "io-uring", "threads"};
-// Files go into a directory of the user's own: the free space is the limit, which is looked at in any case.
+// Files go into a directory of the user's own: their limit is the free space, which is always checked.
 constexpr auto kNoLimit = "1000000TiB";
 
 std::string receive_examples(const Program& program) {
@@ -58,7 +58,7 @@ SIGTERM and Ctrl-C drain: what was begun is finished, for at most 2 s. A second 
 struct Receive {
   const Program& program;
   std::string into = ".", listen = "127.0.0.1:0", engine{};
-  std::uint64_t threads = 0;  // not given
+  std::uint64_t threads = 0;  // 0: not given
   std::string new_token{};
   std::optional<Option> new_token_option{};
   std::optional<std::uint64_t> memory{};
@@ -78,7 +78,7 @@ struct Receive {
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
 
-// A number that the service has counted.
+// Returns a count of the service by its name.
 std::uint64_t count_of(const Service& service, std::string_view name) {
   for (const ResultGroup& group : service.results())
     for (const auto& [key, value] : group.figures)
@@ -87,7 +87,7 @@ std::uint64_t count_of(const Service& service, std::string_view name) {
   return 0;
 }
 
-// An address as clients of other machines would write it.
+// Returns an address in the form that clients on other machines would write.
 std::string reachable(const std::string& address) {
   for (const std::string_view all : {"0.0.0.0:", "[::]:"})
     if (address.starts_with(all)) return "HOST:" + address.substr(all.size());
@@ -103,7 +103,7 @@ const Engine& Receive::chosen_engine(const Protocol& protocol) const {
   return checked_engine(name, {}, Role::serve, protocol);
 }
 
-// A server of files for other machines needs a secret that only its users know.
+// Returns where to listen. A server of files for other machines needs a secret that only its users know.
 std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& options) const {
   constexpr std::string_view kWhy =
       "whoever reaches it could read and write below the directory. --public allows that, with a token that "
@@ -125,7 +125,7 @@ Settings Receive::settings() const {
   if (read_only && write_only) throw UsageError("--read-only and --write-only: one of them");
   return {{"root", into},
           {"overwrite", "yes"},
-          {"file-write", "splice"},  // where the engine has it; another core digests meanwhile
+          {"file-write", "splice"},  // if the engine supports it; another core digests meanwhile
           {"max-file-bytes", kNoLimit},
           {"max-stored-bytes", kNoLimit},
           {"max-uploads", std::to_string(Limits{}.connections)},  // one on each of many connections
@@ -134,14 +134,14 @@ Settings Receive::settings() const {
                                   : "both"}};
 }
 
-// A loop for each core, so that the connections of one file share them.
+// Returns a loop for each core, so that the connections of one file share the cores.
 unsigned Receive::threads_for(const Engine& chosen) const {
   if (threads > 0) return static_cast<unsigned>(threads);
   const unsigned cores = std::clamp(std::thread::hardware_concurrency(), 1U, kMostLoops);
   return chosen.several_loops ? std::max(cores, chosen.least_threads) : 1;
 }
 
-// The protocol calls the directory by the name of its own option.
+// Makes the service. Reports errors of the protocol's option --root as errors of --into.
 std::unique_ptr<Service> Receive::server(const Protocol& protocol) const {
   if (into.empty()) throw UsageError("--into: the value is empty; . is the current directory");
   try {
@@ -154,7 +154,7 @@ std::unique_ptr<Service> Receive::server(const Protocol& protocol) const {
   }
 }
 
-// Asked of the kernel, so that a file system that is read-only counts for root too.
+// Checks write access through the kernel, so that a read-only file system counts for root too.
 void Receive::check_directory() const {
   if (read_only || ::faccessat(AT_FDCWD, into.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
   throw std::runtime_error(
@@ -162,7 +162,7 @@ void Receive::check_directory() const {
                   std::strerror(errno)));
 }
 
-// Fewer connections than one client may have are worth a word.
+// Warns if fewer connections are possible than one client may open.
 void Receive::check_descriptors(const DescriptorRoom& room, std::size_t uploads) const {
   room.check(0);
   if (uploads < kMostConnections)
@@ -244,7 +244,7 @@ int Receive::run() {
   return kOk;
 }
 
-// A line now and then for a log, as long as something moves. Who is at a terminal can ask the other side.
+// Writes progress lines to a log while bytes move. At a terminal, the other side shows the progress.
 std::unique_ptr<Periodic> Receive::progress(const Service& service) const {
   if (events || ::isatty(STDERR_FILENO) == 1) return nullptr;
   return std::make_unique<Periodic>(kFewLinesEvery, [&service, before = std::uint64_t{0}]() mutable {
@@ -256,7 +256,7 @@ std::unique_ptr<Periodic> Receive::progress(const Service& service) const {
   });
 }
 
-// Strangers without the token are among the connections that failed.
+// Reports the totals. Clients without the token count among the connections that failed.
 void Receive::tell(const Tally& tally, const Service& service) const {
   print_out(fmt::format("received {}, sent {} over {}\n",
                         format_data(static_cast<double>(tally.received.load())),

@@ -57,7 +57,7 @@ std::string listed(const transfer::SourceItem& item) {
                      printable(item.path), printable(item.name));
 }
 
-// The last word is where to; "send HOST:PORT FILE" is what others write.
+// Refuses a wrong order of words. The last word is the destination; other programs use "send HOST:PORT FILE".
 void Send::check_order() const {
   if (words.size() < 2) throw UsageError("send FILE... HOST:PORT[/PATH]: at least one file, and where to");
   const auto address = std::ranges::find_if(words, is_remote);
@@ -68,7 +68,7 @@ void Send::check_order() const {
                                program.name, recursive ? "-r " : "", printable(join(files, " "))));
 }
 
-// A tree may have thousands of links. All of them are in the result.
+// Reports the first notes. A tree may have thousands of links; the result has all notes.
 void Send::complain_of(const std::vector<std::string>& notes) const {
   constexpr std::size_t kMostNotes = 20;
   const std::size_t told = std::min(notes.size(), kMostNotes);
@@ -88,9 +88,9 @@ std::expected<transfer::SourceList, std::string> Send::sources(const RemotePath&
   return standard_input(remote.path);
 }
 
-// One file goes into a directory that exists, as cp(1) does it, and gets its name with anything else. A
-// server that does not tell what it has (--write-only) is taken at the word. Returns the exit code if it
-// cannot be asked.
+// Decides whether one file goes into a directory. It does if the directory exists, as with cp(1). Otherwise
+// the path is the file's name. A server that does not report its files (--write-only) is treated as if the
+// path were as written. Returns the exit code if the server cannot be asked.
 std::optional<int> Send::settle_target(transfer::SourceList& list, const RemotePath& remote) const {
   if (remote.is_folder || recursive || words.size() > 1 || words.front() == "-" || common.dry_run)
     return std::nullopt;

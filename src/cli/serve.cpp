@@ -49,7 +49,7 @@ struct Serve {
   std::string listen = "127.0.0.1:0";
   std::optional<Option> listen_option{};
   bool is_public = false;
-  std::string json{};  // "-", as of other commands, or nothing
+  std::string json{};  // "-", as for other commands, or empty
   std::optional<Option> json_option{};
 
   void run();
@@ -76,8 +76,8 @@ Listeners Serve::open_listeners(std::span<const Endpoint> where, Transport trans
   return listeners;
 }
 
-// When the engine has begun. `missing` holds what is known by then; what it finds out only as it serves is in
-// `stopped`.
+// Returns the event of the engine's start. `missing` has the features that are known by then; features that
+// the engine misses later are in `stopped`.
 Json Serve::listening(const Engine& chosen, const EngineOptions& options, const Listeners& listeners,
                       const Tally& tally) {
   Json event{{"event", "listening"},
@@ -99,7 +99,8 @@ void Serve::check_json() const {
       "--json {0}: a server has no result at its end; its JSON lines go to standard output: > {0}", json));
 }
 
-// "listening on 127.0.0.1:9000 (epoll, echo)"; of http what a browser takes.
+// Returns the greeting: "listening on 127.0.0.1:9000 (epoll, echo)". For http it has the URL that a browser
+// takes.
 std::string Serve::greeting(const Engine& chosen, const Protocol& spoken, const Listeners& listeners) const {
   std::vector<std::string> where;
   for (const std::string& address : listeners.addresses()) {
@@ -137,7 +138,7 @@ void Serve::run() {
   if (!listen_option->given()) listen = chosen.listens_at();
   const std::vector<Endpoint> where = checked_listen(listen, is_public, chosen, options.knobs);
   parameters.on_loopback = std::ranges::all_of(where, is_local);
-  // May take long, and can be interrupted: signals still end the program at once.
+  // Making the service may take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(parameters);
   Stop stop;
   const Signals signals(stop, write_usage_event, Signals::Second::ends);

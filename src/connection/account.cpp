@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kGaveWayToMemory = "connections were ended because memory ran short";
 
-// Those that have done something a moment ago are not idle.
+// Connections that have made progress within this time are not idle.
 constexpr Duration kIdle = std::chrono::seconds(1);
 
 }  // namespace

@@ -15,13 +15,13 @@ namespace joust {
 
 inline constexpr std::string_view kGaveWay =
     "connections were ended to make room for others: their address had most of all that there are";
-// Of a connection that has given way; of one for which there is no place.
+// Return the failure of a connection that has given way, and that of one for which no place is free.
 Failure gave_way();
 std::system_error no_place();
 
-// What the peers of a server hold of it: its connections, each of which costs descriptors and memory. At the
-// limit, and where the machine runs short of something, connections of the address that has most are ended,
-// so that no address can keep out the others. See Shares for who gives way to whom. Any thread.
+// The resources of a server that its peers hold: its connections, each of which costs descriptors and memory.
+// At the limit, and when the machine runs short of a resource, connections of the address that has most are
+// ended, so that no address can keep out the others. Shares decides which holder gives way. Any thread.
 class Account {
  public:
   Account(std::size_t connections, Tally& tally) : connections_(connections), tally_(tally) {}
@@ -29,12 +29,13 @@ class Account {
   Shares& connections() { return connections_; }
   Tally& tally() { return tally_; }
 
-  // Nobody can be accepted: descriptors or threads have run out, for example. Idle connections give way.
+  // Ends idle connections when no further one can be accepted, for example because descriptors or threads
+  // have run out.
   void short_of_places(Time now);
-  // Memory has run short: connections give way until those that do have this part of it (0 to 1).
+  // Ends connections when memory has run short, until those that give way use `part` (0 to 1) of it.
   void short_of_memory(double part);
 
-  // How many connections more than the limit may be open, until those that give way are gone.
+  // The number of connections beyond the limit that may be open until those that give way have ended.
   static constexpr std::size_t kSpare = 2 * Shares::kTogether;
 
  private:

@@ -20,7 +20,7 @@ Admission::Answer Admission::answer(const DatagramHead& head, Bytes address, Tim
   return {.reply = DatagramHead{.kind = DatagramKind::challenge, .token = head.token, .number = current}};
 }
 
-// Never 0, which is the cookie of those who have none yet.
+// Returns the cookie. It is never 0, which means that the client has no cookie yet.
 std::uint64_t Admission::cookie(std::uint64_t token, Bytes address, std::uint64_t period) const {
   std::array<std::byte, 24> message{};
   write_big_endian(token, message.data());

@@ -10,27 +10,27 @@
 
 namespace joust {
 
-// How a server treats datagrams of no connection that it has. It keeps nothing for a stranger: the cookie
-// that a stranger has to send back is computed again from its address and token. So an address that somebody
-// else has forged costs no memory, and gets no more bytes than it has sent. No answer is itself answered, so
+// A server's answers to datagrams of unknown connections. The server stores nothing for an unknown sender:
+// the cookie that the sender has to send back is computed again from its address and token. So a forged
+// address costs no memory, and gets no more bytes than it has sent. An answer is never itself answered, so
 // two servers, or a server and itself, cannot keep each other busy. It makes no system call. One thread.
 class Admission {
  public:
   explicit Admission(const HashKey& key) : key_(key) {}
 
-  // What is said to whoever has no connection, or has none any more.
+  // Returns the answer to a sender without a connection, or whose connection has ended.
   static DatagramHead unknown(std::uint64_t token) {
     return {.kind = DatagramKind::left, .unknown = true, .token = token};
   }
 
   struct Answer {
-    bool admitted = false;                // a connection is to be made, and to answer
-    std::optional<DatagramHead> reply{};  // or this is to be sent; or neither, and it is foreign
+    bool admitted = false;                // a connection is to be made, which answers
+    std::optional<DatagramHead> reply{};  // the datagram to send; without both, the datagram is foreign
   };
-  // `address`: the bytes that tell the sender from others.
+  // Answers a datagram. `address`: the bytes that distinguish the sender from others.
   Answer answer(const DatagramHead& head, Bytes address, Time now) const;
 
-  // A value that nobody else can guess, another one for each number.
+  // Returns a value that cannot be guessed, a different one for each number.
   std::uint64_t token(std::uint64_t number) const;
 
   // Cookies are valid for one to two periods.

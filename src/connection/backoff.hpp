@@ -9,12 +9,12 @@
 
 namespace joust {
 
-// The pauses between attempts that fail one after the other. The longest possible pause doubles from `least`
-// to `most`; the pause itself is drawn from the upper half, so that the connections that one failure has
-// ended do not all come back at the same instants. It has no clock: the owner adds the pause to its time.
+// The pauses between consecutive failed attempts. The longest possible pause doubles from `least` to `most`.
+// The pause itself is drawn from the upper half, so that connections ended by one failure do not all come
+// back at the same instants. It has no clock: the owner adds the pause to its time.
 class Backoff {
  public:
-  // Not negative, and `least` not above `most`. The same seed gives the same pauses.
+  // Both pauses are not negative, and `least` is not above `most`. The same seed gives the same pauses.
   Backoff(Duration least, Duration most, std::uint64_t seed)
       : least_(least), most_(most), longest_(least), random_(mixed(seed)) {}
 
@@ -35,7 +35,7 @@ class Backoff {
   }
 
   Duration least_, most_;
-  Duration longest_;      // of the next pause
+  Duration longest_;      // longest possible next pause
   std::uint64_t random_;  // state of the generator
 };
 

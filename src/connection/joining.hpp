@@ -9,11 +9,11 @@
 
 namespace joust {
 
-// A client's way into a connection: asks the server until it has agreed. It makes no system call and has no
-// limit: its owner gives up. One thread.
+// A client's handshake for a connection: asks the server until it has agreed. It makes no system call and has
+// no limit: its owner gives up. One thread.
 class Joining {
  public:
-  // The token must be one that nobody can guess.
+  // The token must be impossible to guess.
   Joining(std::uint64_t token, Time now)
       : token_(token), pauses_(kFirstPause, kLongestPause, token), due_(now) {}
 
@@ -25,7 +25,7 @@ class Joining {
   }
   void sent(Time now) { due_ = now + pauses_.next(); }
 
-  // True when the server has agreed. What else comes is passed over.
+  // Returns true when the server has agreed. Other datagrams are ignored.
   bool received(const DatagramHead& head, Time now) {
     if (head.token != token_) return false;
     if (head.kind == DatagramKind::challenge && cookie_ != head.number) {
@@ -40,7 +40,7 @@ class Joining {
   std::uint64_t cookie() const { return cookie_; }
 
  private:
-  // Longer than a round trip on any network that loads are run on, and short beside the connect limit.
+  // Pauses longer than a round trip on any network that loads are run on, and short beside the connect limit.
   static constexpr Duration kFirstPause = std::chrono::milliseconds(100);
   static constexpr Duration kLongestPause = std::chrono::seconds(1);
 

@@ -12,17 +12,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What a held message takes besides its bytes, at the least.
+// The least memory that a held message takes besides its bytes.
 constexpr std::size_t kHeldBesides = 64;
 
-// How long datagrams that a peer has sent before it left may be overtaken by its word of that.
+// The longest delay with which datagrams may arrive after the peer's `leave`, though they were sent before
+// it.
 constexpr Duration kLate = milliseconds(20);
 constexpr Duration kFirstLeavePause = milliseconds(20);
 
-// A server that says less than this is not told more often that its client is there.
+// The shortest idle limit of a server that a client's keep-alives respect.
 constexpr Duration kLeastIdle = milliseconds(100);
 
-// Errors after which nobody is there to be told.
+// Returns whether the peer no longer exists, so that it cannot be notified.
 bool is_gone(int error) {
   return error == ECONNRESET || error == EHOSTUNREACH;
 }
@@ -40,7 +41,7 @@ MessageConnection::MessageConnection(std::unique_ptr<Session> session, const Mes
       asked_(now),
       owes_joined_(link.side == MessageLink::Side::server) {
   session_->on_open(now);
-  if (!is_group()) tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
+  if (!is_group()) tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not counted if on_open() throws
   proceed(now);
 }
 
@@ -59,7 +60,7 @@ MessageConnection::~MessageConnection() {
   tally_.sent.fetch_add(bytes_sent_, std::memory_order_relaxed);
 }
 
-// Its complaint is counted, unless a failure was.
+// Counts the session's complaint, unless a failure was counted.
 void MessageConnection::end_session() {
   if (!counted_ && !session_->complaint().empty())
     tally_.violated(session_->complaint());
@@ -76,7 +77,7 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
     ++counts_.foreign;
     return;
   }
-  // Those of a join are not among the client's either: it had no connection yet.
+  // The bytes of a join are not the client's either: it had no connection yet.
   if (head.kind != DatagramKind::join || head.keep_alive)
     bytes_received_ += DatagramHead::kBytes + datagram.payload.size();
   if (over_) return;
@@ -89,7 +90,7 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
       on_joined(datagram);
       break;
     case DatagramKind::challenge:
-      break;  // repeated on the way; a server that knows us no more says `left`
+      break;  // repeated on the way; a server that has lost the connection sends `left`
     case DatagramKind::data:
       on_data(datagram, now);
       break;
@@ -103,7 +104,7 @@ void MessageConnection::received(const Datagram& datagram, Time now) {
   proceed(now);
 }
 
-// A repeated one says nothing new.
+// Takes the server's data. A repeated `joined` has no new data.
 void MessageConnection::on_joined(const Datagram& datagram) {
   const milliseconds said(std::min<std::uint64_t>(datagram.head.number, 1U << 31));
   idle_of_peer_ = std::max<Duration>(said, kLeastIdle);
@@ -125,12 +126,12 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
     ++counts_.duplicated;
     return;
   }
-  if (!session_ || told_finished_) return;  // it stays lost: nobody gets it
-  // Over what loses nothing, only a fault of the other side explains it.
+  if (!session_ || told_finished_) return;  // it counts as lost: no session takes it
+  // If nothing is lost on the way, only an error of the other side explains the gap.
   if (!link_.delivery.lossy && number != numbers.received())
     return failed({Stage::receive, EPROTO, "a message is missing"}, now);
-  // What the session does not want is held for it, within a limit. Beyond it the datagram is lost, or where
-  // none may be, the connection.
+  // Data that the session does not want now is held for it, up to a limit. Beyond the limit the datagram is
+  // lost. If no datagram may be lost, the connection fails.
   offer_held(now);
   if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn) {
     if (!link_.delivery.lossy)
@@ -163,7 +164,7 @@ void MessageConnection::offer_held(Time now) {
   }
 }
 
-// What the other side says in the end of its datagrams, and of those of its group.
+// Takes the other side's final count of its datagrams, and of those of its group.
 void MessageConnection::announce(const Datagram& datagram) {
   if (datagram.head.unknown) return;
   numbers_.announce(datagram.head.number);
@@ -176,9 +177,9 @@ void MessageConnection::on_leave(const Datagram& datagram, Time now) {
   if (!std::exchange(peer_left_, true)) finishes_at_ = now + kLate;
 }
 
-// The answer to our own leave, also if the other side's leave has come in between; or the end of a connection
-// that the other side knows no more.
-// What a group has sent comes by another socket, and may be read after it.
+// Handles the answer to this side's `leave`, also if the other side's `leave` came in between, or the end of
+// a connection that the other side has lost. A group's datagrams come by another socket, and may be read
+// after it.
 void MessageConnection::on_left(const Datagram& datagram, Time now) {
   announce(datagram);
   if (leaving_ || owes_left_ || !session_) {
@@ -204,7 +205,7 @@ void MessageConnection::failed(const Failure& failure, Time now) {
   session_->on_failure(failure, now);
 }
 
-// The end of a stream tells its other side by itself.
+// Ends the connection. The end of a stream notifies the other side by itself.
 void MessageConnection::break_off() {
   over_ = true;
   broken_off_ = link_.side == MessageLink::Side::server;
@@ -215,7 +216,7 @@ bool MessageConnection::session_shows() const {
   return session_ && session_->output({&first, 1}) > 0;
 }
 
-// After each input: what follows from what the session says now.
+// Takes the consequences of each input from the session's present answers.
 void MessageConnection::proceed(Time now) {
   if (over_ || !session_) return;
   offer_held(now);
@@ -245,7 +246,7 @@ void MessageConnection::proceed(Time now) {
 
 void MessageConnection::on_time(Time now) {
   if (over_) return;
-  if (now >= ends_at_) over_ = true;  // all was said, and there was time to answer
+  if (now >= ends_at_) over_ = true;  // all was sent, and the peer had time to answer
   if (over_ || !session_) return;
   if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
   proceed(now);
@@ -267,12 +268,13 @@ void MessageConnection::refresh(Time now) {
   proceed(now);
 }
 
-// Three in the time after which either side would give up, so that two may be lost.
+// Returns the pause between keep-alives. A side would give up after three of them, so two may be lost.
 Duration MessageConnection::keep_alive_after() const {
   return std::max<Duration>(std::min(idle_of_peer_, limits_.idle) / 4, milliseconds(1));
 }
 
-// A client that sends, and hears nothing, asks too: the answer says that the server is there.
+// Returns when the client sends a keep-alive. A client that sends data but receives nothing asks too: the
+// answer proves that the server exists.
 Time MessageConnection::asks_at() const {
   return std::max(std::min(said_, heard_), asked_) + keep_alive_after();
 }

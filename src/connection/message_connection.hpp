@@ -21,31 +21,32 @@ namespace joust {
 
 // The facts about a connection that both sides have agreed on.
 struct MessageLink {
-  // `group`: a server's output for all its peers at once, from whom nothing comes to it.
+  // `group`: a server's output for all its peers at once, without input.
   enum class Side : std::uint8_t { server, client, group };
   Side side = Side::server;
   std::uint64_t token = 0;
   Delivery delivery{.kind = Delivery::Kind::message,
                     .largest_message = kLargestDatagram - DatagramHead::kBytes};
   bool packs = false;             // several whole messages in a datagram
-  MessageGroup* group = nullptr;  // of the server, where it has one; the side `group` counts in it
+  MessageGroup* group = nullptr;  // the server's group, if it has one; the side `group` counts in it
 };
 
 // Joins a session to one peer over datagrams: the part that all engines of messages have in common. It makes
-// no system call. Its owner finds it by the peer's address, reports here, and asks here for the next step:
+// no system call. Its owner finds it by the peer's address, reports events to it, and asks it for the next
+// step:
 //
 //   received()      a datagram of this peer, parsed
 //   output()        what shall I send?             then sent() or not_sent()
 //   ended()         is it over? then destroy
 //   deadline()      when to call on_time()
 //
-// Nothing is sent again but what ends the connection: a side whose session has finished and whose output is
-// sent says `leave` with its count, until the other has said `left` with its own, or until limits.linger;
-// once only where nothing is lost. The other side answers once its session has finished too; until then the
-// connection is half-closed, as a stream's can be. After its answer it stays for limits.linger, to answer
-// again if the answer was lost (not where nothing is); its session has gone by then. A client that has
-// nothing to send says so before the server's idle limit. The output of a group ends with its session. One
-// thread at a time.
+// Only the end of a connection is sent repeatedly. A side whose session has finished and whose output is sent
+// repeats `leave` with its count until the other side sends `left` with its own count, or until
+// limits.linger. If nothing is lost on the way, it sends `leave` once. The other side answers once its
+// session has finished too. Until then the connection is half-closed, as a stream can be. After its answer
+// the other side stays for limits.linger, to answer again if the answer was lost (not if nothing is lost on
+// the way). Its session has ended by then. A client that has nothing to send sends keep-alives before the
+// server's idle limit. The output of a group ends with its session. One thread at a time.
 class MessageConnection {
  public:
   MessageConnection(std::unique_ptr<Session> session, const MessageLink& link, const Limits& limits,
@@ -57,7 +58,7 @@ class MessageConnection {
   // Inputs
   void received(const Datagram& datagram, Time now);
   void sent(std::size_t n, Time now);      // the first n datagrams of the last output()
-  void not_sent(std::size_t n, Time now);  // they were refused, and are dropped
+  void not_sent(std::size_t n, Time now);  // datagrams that were refused, and are dropped
   void failed(const Failure& failure, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
@@ -68,21 +69,22 @@ class MessageConnection {
   std::size_t output(std::span<DatagramOut> into, Time now);
   bool has_output() const;
   bool ended() const { return over_; }
-  // A server's, ended by this side alone: the peer waits, and is to be told what strangers are told.
+  // Returns whether this side, a server, ended the connection alone: the waiting peer must get the answer for
+  // unknown connections.
   bool is_broken_off() const { return broken_off_; }
-  // Only an answer may have to be repeated: nothing is lost for this side if it ends now.
+  // Returns whether only an answer may have to be repeated: this side loses nothing if it ends now.
   bool only_lingers() const { return over_ || (session_ == nullptr && !owes_left_); }
   std::optional<Time> deadline() const;
   std::uint64_t token() const { return link_.token; }
   void prefetch_session() const { prefetch(session_.get(), 384); }
-  // Everything is sent, and the other side's last word is all that is waited for.
+  // Returns whether all is sent, and only the other side's last signal is missing.
   bool is_leaving() const { return leaving_; }
 
  private:
   struct Shown {
     DatagramKind kind;
     std::size_t of_session;  // bytes of its output
-    std::size_t bytes;       // in all
+    std::size_t bytes;       // bytes in all
   };
 
   void on_data(const Datagram& datagram, Time now);
@@ -110,37 +112,37 @@ class MessageConnection {
   void count_datagram();
   void signal_taken(DatagramKind kind, Time now);
 
-  std::unique_ptr<Session> session_;  // null once only an answer may have to be repeated
+  std::unique_ptr<Session> session_;  // null when only an answer may have to be repeated
   const MessageLink link_;
   const Limits& limits_;
   Tally& tally_;
   ReceivedNumbers numbers_;
-  std::unique_ptr<HeardGroup> group_;  // a client's, if the server sends to one
+  std::unique_ptr<HeardGroup> group_;  // a client's, if the server sends to a group
   DatagramCounts counts_;
-  std::uint64_t next_number_ = 0;  // of data to be sent
+  std::uint64_t next_number_ = 0;  // number of the next data to be sent
   std::uint64_t bytes_received_ = 0, bytes_sent_ = 0;
-  std::vector<Shown> shown_;                 // by the last output()
+  std::vector<Shown> shown_;                 // datagrams shown by the last output()
   std::deque<std::vector<std::byte>> held_;  // messages that the session does not want now
   std::size_t held_bytes_ = 0;
-  Time heard_, said_;  // when a datagram came and went last
-  Time asked_;         // when a client said last that it is there
+  Time heard_, said_;  // when the last datagram came, and when the last one went
+  Time asked_;         // when a client last sent a keep-alive
   Duration idle_of_peer_ = Duration::max();
   bool owes_joined_ = false;  // these four are signals to be sent
   bool owes_left_ = false;
   bool says_leave_ = false;
   bool says_alive_ = false;
   bool leaving_ = false;   // `leave` is repeated
-  bool answered_ = false;  // with `left`, and what a group has sent by then is still on its way
+  bool answered_ = false;  // `left` has come, but a group's datagrams are still on their way
   bool peer_left_ = false;
-  bool told_finished_ = false;  // the session has been told
-  bool drains_ = false;         // the session is to be told of the stop, after what is held
-  bool counted_ = false;        // as a failure
+  bool told_finished_ = false;  // the session knows that the peer has finished
+  bool drains_ = false;         // the session is to be notified of the stop, after the held messages
+  bool counted_ = false;        // counted as a failure
   bool over_ = false;
   bool broken_off_ = false;
-  Time leave_at_{};  // when to say it next
+  Time leave_at_{};  // when to send `leave` again
   Duration leave_pause_{};
-  Time ends_at_ = Time::max();  // of waiting for the other side's last word
-  Time finishes_at_{};          // when the session is told that the peer has finished, whatever is missing
+  Time ends_at_ = Time::max();  // end of the wait for the other side's last signal
+  Time finishes_at_{};  // when the session is notified that the peer has finished, whatever is missing
 };
 
 }  // namespace joust

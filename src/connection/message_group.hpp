@@ -9,15 +9,16 @@
 #include "connection/datagram.hpp"
 #include "connection/received_numbers.hpp"
 
-// What a server sends once for all its peers, where the transport can: datagrams of data with a token and
-// with numbers of their own. A client is told both when it is let in, and in the end how many there were.
+// A server's output that is sent once for all its peers, if the transport can do it: datagrams of data with a
+// token and with numbers of their own. A client receives the token and the next number when it is admitted,
+// and at the end the count of these datagrams.
 namespace joust {
 
-// The server's side.
+// The group on the server's side.
 struct MessageGroup {
   std::uint64_t token = 0;
   std::uint64_t sent = 0;  // datagrams so far
-  bool drains = false;     // its rest is being sent: goodbyes, which say how many there were, wait
+  bool drains = false;  // its last datagrams are being sent: `leave` and `left`, which have the count, wait
 
   std::array<std::byte, kGroupPlaceBytes> place() const {
     std::array<std::byte, kGroupPlaceBytes> bytes;
@@ -27,7 +28,7 @@ struct MessageGroup {
   }
 };
 
-// A client's side. What was sent before the client was let in does not count.
+// The group on a client's side. Datagrams sent before the client was admitted do not count.
 class HeardGroup {
  public:
   explicit HeardGroup(Bytes place)

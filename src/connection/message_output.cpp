@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a MessageConnection sends.
+// The output of a MessageConnection.
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostMessages = 64;  // of one output()
+constexpr std::size_t kMostMessages = 64;  // in one output()
 constexpr std::size_t kInHead = kPlainDatagram - DatagramHead::kBytes;
 constexpr Duration kLongestLeavePause = milliseconds(200);
 
@@ -65,7 +65,7 @@ std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
   for (; count < into.size() && !rest.empty(); ++count) {
     DatagramOut& out = into[count];
     const std::size_t messages = write_messages(rest, next_number_ + count, out);
-    // The next output() fills it.
+    // The next output() fills this datagram.
     if (link_.packs && more_follow && count > 0 && messages == rest.size()) break;
     std::size_t bytes = 0;
     for (const Segment& segment : rest.first(messages)) bytes += segment.size();
@@ -75,7 +75,7 @@ std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
   return count;
 }
 
-// Several short messages, each after its size, or a single one. Returns how many.
+// Writes several short messages, each after its size, or a single one. Returns how many.
 std::size_t MessageConnection::write_messages(std::span<const Segment> shown, std::uint64_t number,
                                               DatagramOut& out) {
   std::byte* const payload = out.head.data() + DatagramHead::kBytes;
@@ -110,7 +110,8 @@ void MessageConnection::not_sent(std::size_t n, Time now) {
   taken(n, now);
 }
 
-// A datagram that was refused has its number too: the peer misses it.
+// Takes note of datagrams that were sent or refused. A refused datagram has its number too, so the peer
+// counts it as lost.
 void MessageConnection::taken(std::size_t n, Time now) {
   assert(n <= shown_.size());
   std::size_t of_session = 0;
@@ -153,7 +154,7 @@ void MessageConnection::signal_taken(DatagramKind kind, Time now) {
     case DatagramKind::left:
       owes_left_ = false;
       ends_at_ = now + limits_.linger;
-      if (!link_.delivery.lossy) over_ = true;  // nobody asks again
+      if (!link_.delivery.lossy) over_ = true;  // the peer does not ask again
       if (session_) end_session();
       break;
     case DatagramKind::challenge:

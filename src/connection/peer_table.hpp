@@ -12,22 +12,22 @@
 
 namespace joust {
 
-// The peers of one socket by their addresses: the bytes by which a transport tells them apart. Only confirmed
-// ones are in it. The hash has a key, so that nobody can choose addresses that all meet in one place. Borrows
-// the peers. One thread.
+// The peers of one socket by their addresses, which are the bytes that a transport distinguishes them by.
+// Only confirmed peers are in the table. Its hash has a key, so that an attacker cannot choose addresses with
+// the same hash. Borrows the peers. One thread.
 template <typename Peer>
 class PeerTable {
  public:
   explicit PeerTable(const HashKey& key) : peers_(0, Hash{key}) {}
 
-  // Null where there is none.
+  // Returns null if no peer has this address.
   Peer* find(Bytes address) const {
     const auto found = peers_.find(as_text(address));
     return found == peers_.end() ? nullptr : found->second;
   }
-  // In place of another one, where there is one.
+  // Adds a peer, in place of another peer with this address.
   void add(Bytes address, Peer& peer) { peers_.insert_or_assign(std::string(as_text(address)), &peer); }
-  // Does nothing where another one has its place.
+  // Removes a peer. Does nothing if another peer has this address.
   void remove(Bytes address, const Peer& peer) {
     const auto found = peers_.find(as_text(address));
     if (found != peers_.end() && found->second == &peer) peers_.erase(found);

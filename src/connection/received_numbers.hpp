@@ -8,13 +8,14 @@
 
 namespace joust {
 
-// Which of a peer's datagrams have been received, by their numbers 0, 1, 2 ... : what is missing, what comes
-// twice, and what comes late. Exact for numbers within kWindow of the highest one; an older one is taken for
-// a duplicate. One thread.
+// Records which of a peer's datagrams have been received, by their numbers 0, 1, 2 ...: missing, duplicate
+// and late ones. Exact for numbers within kWindow of the highest one; an older number counts as a duplicate.
+// One thread.
 class ReceivedNumbers {
  public:
   static constexpr std::uint64_t kWindow = 1024;
-  // A jump by more is no loss that a connection survives, but a mistake or a lie.
+  // The longest plausible gap. A connection does not survive a greater loss, so a greater number is an error
+  // or an attack.
   static constexpr std::uint64_t kLongestGap = 1 << 24;
 
   enum class Arrival : std::uint8_t { next, late, duplicate, absurd };
@@ -31,13 +32,13 @@ class ReceivedNumbers {
     return Arrival::duplicate;
   }
 
-  // A number that is `next` or `late`.
+  // Adds a number that is `next` or `late`.
   void add(std::uint64_t number) {
     window_.add(number);
     ++received_;
   }
 
-  // The peer says how many there were in all. A larger number than any loss explains is not believed.
+  // Takes the peer's final count. A count that no loss explains is ignored.
   void announce(std::uint64_t all) {
     if (all > window_.next() && all - window_.next() <= kLongestGap) announced_ = std::max(announced_, all);
   }

@@ -18,7 +18,7 @@ void Remarks::keep(std::string_view text) {
   }
 }
 
-// Two threads that keep the same text at once may both have found it new.
+// Returns each text once. Two threads that keep the same text at once may both have stored it.
 std::vector<std::string> Remarks::all() const {
   std::vector<std::string> texts;
   for (const Place& place : places_) {

@@ -11,8 +11,8 @@
 
 namespace joust {
 
-// The first few different texts of many, such as the complaints of a run. Plain memory of a fixed size: it
-// may be shared by processes, and keeping a text neither allocates, throws nor waits. Any thread, any
+// Keeps the first few different texts of many, such as the complaints of a run. It is plain memory of a fixed
+// size: processes may share it, and keeping a text neither allocates, throws nor waits. Any thread, any
 // process.
 class Remarks {
  public:

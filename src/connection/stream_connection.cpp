@@ -12,14 +12,14 @@
 namespace joust {
 namespace {
 
-// One read of a file: large enough that the system call is cheap beside the copying, and small enough to stay
-// in the cache until it is sent.
+// The size of one read of a file: large enough that the system call is cheap beside the copying, and small
+// enough to stay in the cache until it is sent.
 constexpr std::size_t kReadAhead = 256 << 10;
 
-// What comes in smaller pieces is no progress until it is answered: see Shares.
+// The least input that counts as progress at once. Smaller pieces count when they are answered: see Shares.
 constexpr std::size_t kMuch = 1 << 10;
 
-// What any connection takes of memory, in bytes: this, its session and what the engine keeps.
+// The least memory of any connection, in bytes: this object, its session and the engine's data.
 constexpr std::size_t kOfConnection = 2 << 10;
 
 }  // namespace
@@ -34,7 +34,7 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
       tally_(tally) {
   session_->on_open(now);
   account_for_memory();
-  tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not if that throws
+  tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not counted if on_open() throws
   ask_whether_given_up();
 }
 
@@ -52,7 +52,8 @@ std::size_t StreamConnection::offer(Bytes chunk, Time now) {
   return shut_ ? chunk.size() : taken;
 }
 
-// The rest of what a peer has sent that has gone is read only while the session wants it.
+// Ends a failed connection when the session wants no more of the bytes that the peer has sent before it
+// closed.
 void StreamConnection::end_without_input(Time now) {
   if (send_error_ != 0 && !over() && !wants_input()) failed({Stage::send, send_error_, {}}, now);
 }
@@ -73,7 +74,8 @@ void StreamConnection::received(Bytes chunk, Time now) {
 void StreamConnection::account_for_memory() {
   if (!place_) return;
   const std::size_t ahead = ahead_ && ahead_->bytes ? kReadAhead : 0;
-  // Many engines read into a buffer of the connection's own, or on a stack of its own.
+  // The largest read counts, because many engines read into a buffer of the connection's own, or on a stack
+  // of its own.
   place_->uses_memory(kOfConnection + largest_read_ + held_.capacity() + ahead + session_->memory());
 }
 
@@ -95,7 +97,7 @@ void StreamConnection::offer_held(Time now) {
 void StreamConnection::peer_finished(Time now) {
   if (ended_) return;
   if (place_ && place_->broken_off()) return failed(gave_way(), now);
-  // After a reset whose error a send has reported, a read finds the end of the stream.
+  // After a reset that a send has reported, a read finds the end of the stream.
   if (send_error_ != 0) return failed({Stage::send, send_error_, {}}, now);
   peer_finished_ = true;
   last_progress_ = now;
@@ -135,8 +137,8 @@ void StreamConnection::failed(const Failure& reported, Time now) {
   session_->on_failure(failure, now);
 }
 
-// Output in a mapping of a file that has shrunk no longer exists: the session then has other output. A peer
-// that has gone may have sent an answer before, which is still to be read.
+// Handles a failed send. Output in a mapping of a file that has shrunk no longer exists: the session then has
+// other output. A peer that has closed may have sent an answer before, which is still to be read.
 void StreamConnection::send_failed(int error, Time now) {
   if (error == EFAULT && !std::exchange(faulted_, true)) return;
   const bool has_gone = error == ECONNRESET || error == EPIPE;
@@ -155,7 +157,7 @@ void StreamConnection::on_time(Time now) {
     end_without_input(now);
   }
   if (shut_) {
-    // The peer got all output and had its time to end too, so this is not a failure.
+    // The peer got all output and had time to end too, so this is no failure.
     if (now >= shut_at_ + limits_.linger) ended_ = true;
   } else if (send_error_ != 0 && now >= shut_at_ + limits_.linger) {
     failed({Stage::send, send_error_, {}}, now);
@@ -224,16 +226,17 @@ std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
 std::size_t StreamConnection::pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now) {
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const bool in_file = segments[i].in_file();
-    if (in_file && i > 0) return i;  // it comes first the next time
+    if (in_file && i > 0) return i;  // the next call begins with it
     const Bytes bytes = in_file ? read_ahead(segments[i].file, now) : segments[i].bytes;
-    if (in_file && bytes.empty()) return output(into, now);  // reading has failed: ask again
+    if (in_file && bytes.empty()) return output(into, now);  // the read has failed: ask again
     into[i] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
     if (in_file) return 1;
   }
   return segments.size();
 }
 
-// The beginning of a file's range, at a stable address until it has been sent. Empty if it cannot be read.
+// Returns the beginning of a file's range, at a stable address until it has been sent. Empty if it cannot be
+// read.
 Bytes StreamConnection::read_ahead(const FileRange& range, Time now) {
   if (!ahead_) ahead_ = std::make_unique<ReadAhead>();
   ReadAhead& ahead = *ahead_;

@@ -18,8 +18,8 @@
 namespace joust {
 
 // Joins a session to a byte stream: the part that all stream engines have in common. It makes no system call.
-// The engine reads, writes and waits in its own way, reports the results here, and asks here for the next
-// step:
+// The engine reads, writes and waits in its own way, reports the results to this class, and asks it for the
+// next step:
 //
 //   wants_input()      may I read?                     then received() or peer_finished()
 //   output()           what shall I send?              then sent()
@@ -27,19 +27,20 @@ namespace joust {
 //   ended()            is it over? then close
 //   deadline()         when to call on_time()
 //
-// Engines need no code for files: ranges to be sent are read into memory here, and bytes to be stored are
-// written. An engine that can move the bytes in another way (File::descriptor(), File::filling()) asks first:
+// Engines need no code for files: this class reads ranges to be sent into memory, and writes bytes to be
+// stored. An engine that can move the bytes in another way (File::descriptor(), File::filling()) asks first:
 //
 //   source()           a file's range to be sent?      then sent() or source_failed()
 //   store()            a file's range to be filled?    then stored() or store_failed()
 //
 // Every connection ends in the same way. When the session has finished and its output is sent, our direction
-// is shut down, and the peer's bytes are read until its end of stream or limits.linger, because closing with
-// unread bytes makes TCP send a reset, and the peer could lose replies. Where a peer has gone, what it has
-// sent before is read too, for as long, while the session wants it. One thread at a time.
+// is shut down. The peer's bytes are then read until its end of stream or limits.linger, because closing with
+// unread bytes makes TCP send a reset, and the peer could lose replies. If a peer has closed the connection,
+// the bytes that it has sent before are read too, for as long, while the session wants them. One thread at a
+// time.
 class StreamConnection {
  public:
-  // `place`: in the account of a server that keeps one, or null.
+  // `place`: the place in the account of a server that keeps one, or null.
   StreamConnection(std::unique_ptr<Session> session, const Limits& limits, Tally& tally, Time now,
                    std::shared_ptr<ConnectionPlace> place = nullptr);
   ~StreamConnection();
@@ -66,13 +67,13 @@ class StreamConnection {
     if (over() || peer_finished_) return false;
     return shut_ || (held_.empty() && session_->want() != Want::nothing);
   }
-  // Returns the number of entries filled. Reads file ranges now; if that fails, the session is told.
+  // Returns the number of entries filled. Reads file ranges now. If that fails, the session is notified.
   std::size_t output(std::span<iovec> into, Time now);
   bool has_output() const;
-  std::optional<FileRange> source() const {  // with a descriptor
+  std::optional<FileRange> source() const {  // a range of a file with a descriptor
     return files_ == nullptr ? std::nullopt : source_of_files();
   }
-  std::optional<FileRange> store() const {  // not one that is to be filled by write_at
+  std::optional<FileRange> store() const {  // not a range that is to be filled by write_at
     return files_ == nullptr ? std::nullopt : store_of_files();
   }
   bool wants_shutdown() const;
@@ -81,19 +82,20 @@ class StreamConnection {
     return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
   }
   std::optional<Time> deadline() const;
-  // Sessions keep there what a message uses.
+  // Sessions keep the data of a message at their beginning.
   void prefetch_session() const { prefetch(session_.get(), 384); }
   std::uint64_t bytes_received() const { return received_; }
 
  private:
-  // Nothing more is read or written.
+  // Returns whether nothing more is read or written.
   bool over() const { return ended_ || given_up_; }
   bool sends_nothing() const { return over() || shut_ || send_error_ != 0; }
-  // After each input and acknowledgement. Remembered, because it is asked several times for each message.
+  // Called after each input and acknowledgement. The answer is stored, because it is needed several times for
+  // each message.
   void ask_whether_given_up() { given_up_ = session_->gives_up(); }
 
-  // The part of a file that has been read and not sent. Discarded once sent, because another file may then
-  // have the same address.
+  // The part of a file that has been read and not sent. It is discarded once sent, because another file may
+  // then have the same address.
   struct ReadAhead {
     void skip(std::size_t sent);  // bytes
 
@@ -113,37 +115,38 @@ class StreamConnection {
   std::size_t pieces_of(std::span<const Segment> segments, std::span<iovec> into, Time now);
   Bytes read_ahead(const FileRange& range, Time now);
 
-  // The last step of what may change it.
+  // Called last in every step that may change the memory.
   void account_for_memory();
 
-  // The peer has taken bytes, or sent more than a few: not so somebody who only wants to stay.
+  // Reports progress: the peer has taken bytes, or sent more than a few. A few bytes are no progress, because
+  // a peer may send them only to keep its place.
   void progressed(Time now) {
     if (place_) place_->made_progress(now);
   }
 
-  // The members that every message uses come first, close together. The place is freed last, after what the
-  // session holds.
+  // The members that every message uses come first, close together. The place is freed last, after the
+  // session's data.
   const std::shared_ptr<ConnectionPlace> place_;
   const std::unique_ptr<Session> session_;
   Time last_progress_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
-  std::vector<std::byte> held_;     // read, but the session wants nothing now; at most one read
-  std::size_t held_taken_ = 0;      // bytes of its front that the session has taken since
+  std::vector<std::byte> held_;     // bytes read, but not wanted by the session now; at most one read
+  std::size_t held_taken_ = 0;      // bytes at its front that the session has taken since
   std::uint32_t largest_read_ = 0;  // bytes
   bool peer_finished_ = false;
-  bool told_finished_ = false;  // the session has been told
+  bool told_finished_ = false;  // the session knows that the peer has finished
   bool shut_ = false;
   bool ended_ = false;
-  bool given_up_ = false;             // by the session
+  bool given_up_ = false;             // the session gives up
   bool faulted_ = false;              // the last send failed with EFAULT: a mapped file has shrunk
-  bool counted_ = false;              // as a failure
-  int send_error_ = 0;                // the peer has gone: the errno of a send, while its last bytes are read
+  bool counted_ = false;              // counted as a failure
+  int send_error_ = 0;  // errno of a send to a peer that has closed, while its last bytes are read
   std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file
   SessionFiles* const files_;         // the session's; null if it has none
   const Limits& limits_;
   Tally& tally_;
-  Time shut_at_{};  // or when a send has failed
+  Time shut_at_{};  // time of the shutdown, or of a failed send
 };
 
 }  // namespace joust

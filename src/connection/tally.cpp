@@ -18,7 +18,7 @@ bool is_to_ipv4(std::string_view address) {
   return !address.starts_with('[') && address.contains(':');
 }
 
-// What the error of a connect means, where the kernel's words do not say it.
+// Explains the error of a connect, if the kernel's text does not.
 std::string_view cause_of(const Failure& failure) {
   if (failure.stage != Stage::connect) return {};
   const std::string_view host = std::string_view(failure.detail).substr(0, failure.detail.rfind(':'));
@@ -33,7 +33,7 @@ std::string_view cause_of(const Failure& failure) {
 
 std::string describe(const Failure& failure) {
   std::string text(stage_name(failure.stage));
-  // Until there is a connection, the detail is an address; later it describes the failure.
+  // Before the connection is open, the detail is an address; later it describes the failure.
   const bool before = failure.stage == Stage::resolve || failure.stage == Stage::connect;
   if (!failure.detail.empty()) text += (before ? " " : ": ") + failure.detail;
   if (failure.error != 0) text += ": " + std::generic_category().message(failure.error);
@@ -65,7 +65,7 @@ void Tally::failed(const Failure& failure) noexcept {
   try {
     books_->complaints.keep(describe(failure));
   } catch (const std::bad_alloc&) {
-    // The count matters more than the text.
+    // The count is kept without the text.
   }
 }
 

@@ -15,23 +15,23 @@
 
 namespace joust {
 
-// Of all connections of a run whose messages travel in datagrams.
+// The counts of all connections of a run whose messages travel in datagrams.
 struct DatagramCounts {
-  std::uint64_t expected = 0;      // by their numbers, and what the peers said in the end
-  std::uint64_t received = 0;      // each once
+  std::uint64_t expected = 0;      // by their numbers, and by the peers' final counts
+  std::uint64_t received = 0;      // each counted once
   std::uint64_t lost = 0;          // expected, and not received
-  std::uint64_t duplicated = 0;    // dropped: they had been received, or were too old to tell
+  std::uint64_t duplicated = 0;    // dropped: already received, or too old to know
   std::uint64_t out_of_order = 0;  // received after later ones
-  std::uint64_t foreign = 0;       // dropped: of no connection, or of something else
+  std::uint64_t foreign = 0;       // dropped: of no connection, or of another protocol
   std::uint64_t truncated = 0;     // dropped: incomplete, or changed on the way
   std::uint64_t kernel_drops = 0;  // by the kernel, for want of room in the socket's buffer
   std::uint64_t not_sent = 0;      // refused by the kernel, and dropped
-  std::uint64_t unreachable = 0;   // errors that the network (ICMP) or a firewall reported
+  std::uint64_t unreachable = 0;   // errors reported by the network (ICMP) or a firewall
 };
 
 // An engine's counts during a run, for the results. All methods: any thread, and any process that was forked
-// since: the counts are shared with it. The counting methods do not throw: without memory for the text, the
-// failure is still counted.
+// since, because the counts are shared with it. The counting methods do not throw: without memory for the
+// text, the failure is still counted.
 class Tally {
   struct Books {
     std::atomic<std::uint64_t> opened{0}, unopened{0}, received{0}, sent{0};
@@ -43,15 +43,16 @@ class Tally {
 
  public:
   std::atomic<std::uint64_t>& opened = books_->opened;      // connections that got a session
-  std::atomic<std::uint64_t>& unopened = books_->unopened;  // connections that failed before
+  std::atomic<std::uint64_t>& unopened = books_->unopened;  // connections that failed without a session
   std::atomic<std::uint64_t>& received = books_->received;  // bytes, of closed connections
   std::atomic<std::uint64_t>& sent = books_->sent;          // bytes, of closed connections
 
   // Counts a failure by its stage; keeps descriptions of the first few different ones.
   void failed(const Failure& failure) noexcept;
-  // The same, of an input that the session complained about: for destructors, which may not even copy a text.
+  // Counts an input that the session complained about, by the stage verify. For destructors, which may not
+  // even copy a text.
   void violated(std::string_view complaint) noexcept;
-  // The same for a connection without a session.
+  // Counts the failure of a connection without a session.
   void not_opened(const Failure& failure) noexcept;
   std::uint64_t failures(Stage stage) const {
     return books_->by_stage[static_cast<std::size_t>(stage)].load();
@@ -60,12 +61,12 @@ class Tally {
 
   void add(const DatagramCounts& counts) noexcept;
   DatagramCounts datagrams() const;
-  ResultGroup datagrams_group() const;  // the same, for the results
+  ResultGroup datagrams_group() const;  // the same counts, for the results
 
-  // A message for people about this run ("the accept queue was left full 3 times"); kept once each.
+  // Keeps a message for people about this run ("the accept queue was left full 3 times"), once for each text.
   void note(std::string_view text) noexcept { books_->notes.keep(text); }
 
-  // A kernel feature that the engine had to do without ("multishot receive"); kept once each.
+  // Keeps a kernel feature that the engine had to do without ("multishot receive"), once for each feature.
   void missing(std::string_view feature) noexcept { books_->missing.keep(feature); }
 
   std::vector<std::string> complaints() const { return books_->complaints.all(); }
@@ -73,11 +74,12 @@ class Tally {
   std::vector<std::string> missing() const { return books_->missing.all(); }
 };
 
-// The failure of a connection by an exception on this side: the exception's errno, if any, and its message.
+// Returns the failure of a connection by an exception on this side: the exception's errno, if any, and its
+// message.
 Failure failure_of(const std::exception& error) noexcept;
 
-// "connect 127.0.0.1:1: Connection refused", "receive: Connection reset by peer", "verify: a line is too
-// long"
+// Describes a failure: "connect 127.0.0.1:1: Connection refused", "receive: Connection reset by peer",
+// "verify: a line is too long".
 std::string describe(const Failure& failure);
 
 }  // namespace joust

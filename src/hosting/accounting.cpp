@@ -20,18 +20,20 @@ namespace joust {
 namespace {
 
 constexpr std::uint64_t kLeast = 64 << 20;
-// Below so many connections there is not much to give back.
+// The number of connections below which giving memory back is not worth its time.
 constexpr std::size_t kMany = 256;
-// What has been ended may take so long to give its memory back.
+// The longest time in which ended connections give their memory back.
 constexpr Duration kGivesBack = std::chrono::seconds(1);
 
-// So that the limit is that of connections, where the addresses are known, and not that of open files.
+// Returns a limit of connections below that of open files. So the limit of connections is reached first, for
+// which the addresses are known.
 std::uint64_t most_by_descriptors() {
   const std::uint64_t files = descriptor_limit().rlim_cur;
   return std::max<std::uint64_t>(files - files / 8, 17) - 16;
 }
 
-// The allocator keeps what is freed for later, which thousands of connections that are gone do not need.
+// Returns freed memory to the system. The allocator keeps it for later, which is useless after thousands of
+// connections have ended.
 void give_memory_back() {
 #ifdef __GLIBC__
   ::malloc_trim(0);
@@ -45,7 +47,7 @@ std::uint64_t own_memory() {
   return 1024 * leading_number(field_of(status, "RssAnon:").value_or(""));
 }
 
-// The kernel gives the lowest number that is free.
+// Opens a file to see how many descriptors are in use: the kernel gives the lowest free number.
 bool few_descriptors_left() {
   const std::uint64_t files = descriptor_limit().rlim_cur;
   const Fd lowest(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -57,12 +59,12 @@ void Watch::look() noexcept {
   try {
     std::uint64_t used = own_memory();
     if (used > limit_) {
-      give_memory_back();  // what has been ended meanwhile, or before: it may be enough
+      give_memory_back();  // memory of connections that have ended may be enough
       used = own_memory();
     }
     look(used, few_descriptors_left(), Clock::now());
   } catch (const std::bad_alloc&) {
-    // The next look may find the memory for it.
+    // The next call may find the memory for it.
   }
 }
 
@@ -78,10 +80,12 @@ void Watch::look(std::uint64_t used, bool few_descriptors, Time now) {
 }
 
 void Watch::look_at_memory(std::uint64_t used, Time now) {
-  // Those that stay fill memory while the others end, so more end than would be enough at the moment.
+  // The remaining connections fill memory while others end, so more are ended than would be enough at the
+  // moment.
   const std::uint64_t goal = limit_ - room_ / 4;
   if (used <= limit_) return;
-  // Where those that stay do not explain what is used, they are not ended for those that have been.
+  // If the remaining connections do not explain the used memory, it is that of ended ones, and no more are
+  // ended for a while.
   const bool explained = account_.connections().memory_of_staying() >= room_ / 8;
   if (!explained && now < ended_ + kGivesBack) return;
   ended_ = now;
@@ -89,7 +93,7 @@ void Watch::look_at_memory(std::uint64_t used, Time now) {
 }
 
 Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally) {
-  // Peers of a library of messages have no socket each that could be shut down.
+  // Peers of a message library have no socket of their own that could be shut down.
   const bool of_library = engine.delivery.by_message() && engine.transport != Transport::datagram;
   if (engine.separate_processes || engine.in_process || of_library) return;
   account_.emplace(std::min<std::uint64_t>(limits.connections, most_by_descriptors()), tally);

@@ -13,18 +13,18 @@ namespace joust {
 
 struct Engine;  // engines/engine.hpp
 
-// Looks after the memory and the open files of a server's process: where it takes more than it may,
-// connections give way, and memory of those that have ended goes back to the machine. It asks the kernel,
-// because it alone knows what all parts of a program and its libraries take.
+// Watches the memory and the open files of a server's process. If it uses more than its limit, connections
+// give way, and memory of ended connections is returned to the machine. The figures come from the kernel,
+// because only it counts all parts of a program and its libraries.
 class Watch {
  public:
-  // `room`: bytes of memory that belongs to no file, beside those that the process has at its `start`.
+  // `room`: bytes of anonymous memory that the process may use beside those that it has at its `start`.
   Watch(Account& account, std::uint64_t room, std::uint64_t start = 0)
       : account_(account), room_(room), limit_(start + room) {}
 
-  // Looks once, at what the process has. Any thread, one at a time.
+  // Checks the present use of the process once. Any thread, one at a time.
   void look() noexcept;
-  // The same, where it has so many bytes, and few descriptors are left or not.
+  // Checks these figures: the bytes used, and whether few descriptors are left.
   void look(std::uint64_t used, bool few_descriptors, Time now);
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(25);
@@ -35,21 +35,22 @@ class Watch {
   Account& account_;
   const std::uint64_t room_;
   const std::uint64_t limit_;
-  std::size_t most_open_ = 0;  // connections, since memory was given back
-  Time ended_{};               // the last time that connections were ended for that
+  std::size_t most_open_ = 0;  // greatest number of connections since memory was given back
+  Time ended_{};               // when connections were last ended for memory
 };
 
-// The bytes that this process has of memory that belongs to no file; 0 where the system does not tell.
+// Returns the bytes of this process's anonymous memory, which belongs to no file; 0 where the system does not
+// report it.
 std::uint64_t own_memory();
 
-// True where a 16th of the open files that this process may have is left, or less.
+// Returns true if at most a 16th of the open files that this process may have is left.
 bool few_descriptors_left();
 
-// The account of a server, and a thread that watches what its process takes: from before the engine runs
-// until after it.
+// The account of a server, and a thread that watches the use of its process. Exists from before the engine
+// runs until after it.
 class Accounting {
  public:
-  // There is no account for engines whose connections cannot give way.
+  // Makes no account for engines whose connections cannot give way.
   Accounting(const Engine& engine, const Limits& limits, Tally& tally);
 
   Account* account() { return account_ ? &*account_ : nullptr; }

@@ -31,12 +31,13 @@ Duration length_of(const LoadResult& load) {
   return load.window ? load.window->to - load.window->from : Duration{};
 }
 
-// Client sessions that a program has written itself take no part in the run of a load.
+// Returns whether the sessions take part in the run of a load. Client sessions of a program's own do not.
 bool takes_part(const LoadRun& run, const LoadResult& load) {
   return run.connections_opened() > 0 || std::ranges::any_of(load.errors, [](auto n) { return n > 0; });
 }
 
-// The run knows most of its sessions; of others, the engine's tally has counted what became of them.
+// Combines the results. The run has the counts of its own sessions, the engine's tally those of other
+// sessions.
 ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& tally) {
   const bool measured = takes_part(run, load);
   ClientResult result{.connections_opened = tally.opened,
@@ -80,7 +81,7 @@ struct Client::State {
   const Engine& engine;
   const EngineOptions engine_options;
   Parameters asking, answering;
-  std::vector<std::string> notes;  // of the socket options
+  std::vector<std::string> notes;  // notes on the socket options
   std::optional<Target> target;
 };
 

@@ -14,18 +14,18 @@ namespace joust {
 // One load of one protocol by one engine, from its services to its result. drive() is called once.
 class Loading {
  public:
-  // Makes the client's service and, for engines without a transport, the one that answers in this process.
-  // May take long; throws std::invalid_argument for options that cannot be.
+  // Makes the client's service and, for engines without a transport, the service that answers in this
+  // process. May take long. Throws std::invalid_argument for invalid options.
   Loading(const Engine& engine, const Protocol& protocol, const LoadPlan& plan, const Parameters& asking,
           const Parameters& answering, Tally& tally);
 
   LoadRun& run() { return run_; }
-  // Returns when all connections have ended. `target` is null for engines without a transport. The plan's
-  // pauses between messages do not count as idle: a connection ends when it is idle for longer than the limit
-  // and the longest pause together.
+  // Runs the load. Returns when all connections have ended. `target` is null for engines without a transport.
+  // The plan's pauses between messages do not count as idle: a connection ends when it is idle for longer
+  // than the limit and the longest pause together.
   void drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop);
 
-  // After drive().
+  // Returns the result. Call after drive().
   LoadResult result(const Usage& used, bool interrupted) const;
 
  private:

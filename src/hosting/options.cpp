@@ -71,7 +71,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
   check_available(protocol);
-  // A group may be had on another interface than the standard one: it is asked for together with the address.
+  // The availability of a group depends on the interface, so it is checked later, together with the address.
   const bool asks_later = engine.way_of_group != nullptr;
   if (const std::string reason = engine.unavailable && !asks_later ? engine.unavailable() : "";
       !reason.empty())
@@ -159,7 +159,8 @@ void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol&
 
 namespace {
 
-// Of an engine that sends to a group: there is one, and what is sent to it arrives.
+// Checks the address of an engine that sends to a group: it must be a single group, and datagrams to it must
+// arrive.
 bool is_local_group(const char* option, const std::string& address, const std::vector<Endpoint>& endpoints,
                     const Engine& engine, const Settings& knobs) {
   if (endpoints.size() != 1 || !is_group(endpoints.front()))
@@ -194,8 +195,8 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
                       address, knobs.at("interface")));
     return endpoints;
   }
-  // Their answers have the address that the way back prefers, and peers drop what comes from another than
-  // the one they asked.
+  // Answers would have the address that the way back prefers, and peers drop answers from another address
+  // than the one they asked.
   if (engine.transport == Transport::datagram && std::ranges::any_of(endpoints, is_wildcard))
     throw Refusal(
         fmt::format("--listen {}: name the address that peers use: a UDP socket of all addresses of "

@@ -24,7 +24,7 @@ struct Server::State {
 
   State(Protocol&& spoken, ServerOptions&& wanted);
   void begin();                         // under the mutex
-  std::exception_ptr serve() noexcept;  // what the engine has thrown
+  std::exception_ptr serve() noexcept;  // returns the engine's exception
   void end(const std::exception_ptr& thrown);
   void drain() noexcept;
   void wait();
@@ -41,7 +41,7 @@ struct Server::State {
 
   mutable std::mutex mutex;
   std::condition_variable ended;
-  Phase phase = Phase::ready;  // this and what follows: under the mutex
+  Phase phase = Phase::ready;  // this and the following members: under the mutex
   std::exception_ptr failure;
   std::thread thread;
 };
@@ -95,12 +95,12 @@ void Server::State::end(const std::exception_ptr& thrown) {
   ended.notify_all();
 }
 
-// A second request would end the engine at once.
+// Requests the stop once: a second request would end the engine at once.
 void Server::State::drain() noexcept {
   if (!drained.exchange(true)) stop.request();
 }
 
-// Until nothing is served any more.
+// Waits until serving has ended.
 void Server::State::wait() {
   std::unique_lock lock(mutex);
   ended.wait(lock, [this] { return phase != Phase::serving; });
@@ -117,7 +117,7 @@ Server::Server(Protocol protocol, ServerOptions options)
 Server::~Server() {
   try {
     stop_now();
-  } catch (const std::exception&) {  // of the engine; nobody is there to hear of it
+  } catch (const std::exception&) {  // the engine's exception; no caller is left that could handle it
   }
 }
 

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <utility>
 
-// Connections in place of others: of those that end with a reply, and of those that are lost, with
-// LoadPlan::Reconnect::always.
+// Connections in place of ended ones: of connections that end with a reply and, with
+// LoadPlan::Reconnect::always, of lost ones.
 namespace joust {
 
-// Of a load that measures for a time, as soon as it is known.
+// Returns the end of the window of a load that measures for a time, as soon as it is known.
 std::optional<Time> LoadRun::end_of_window() const {
   return plan_.messages || plan_.turns ? std::nullopt : closes();
 }
@@ -24,7 +24,8 @@ void LoadRun::lost(Seat seat, const Failure& failure, Time now) {
   if (!seats_.wait(seat, now)) give_up(seat, now);
 }
 
-// A turn that began while all were lost is over: the connection does not take part in it.
+// Gives a lost seat a connection again. It takes no part in a turn that began while all connections were
+// lost.
 Turns::Number LoadRun::came_back(Seat& seat, Time now) {
   reconnects_.fetch_add(1);
   if (std::exchange(seat.down, false)) down_.fetch_sub(1);
@@ -34,8 +35,8 @@ Turns::Number LoadRun::came_back(Seat& seat, Time now) {
   return turn;
 }
 
-// A turn without a connection takes its time like any other, or none if it is a count: the contestant is on
-// turn, and does not work.
+// Returns the next dial. A turn without a connection takes its full time, or no time if it is a count: the
+// contestant has its turn, and does not work.
 std::optional<Redial> LoadRun::redial(Time now) {
   if (seats_.dial_handover()) return Redial{.at = now};
   if (!plan_.reconnects()) return std::nullopt;
@@ -55,13 +56,13 @@ std::optional<Redial> LoadRun::redial(Time now) {
 
 void LoadRun::give_up(const Seat& seat, Time now) {
   if (!seat.opened) return arrived(now);
-  if (plan_.turns) return;  // Turns knows that it has gone
+  if (plan_.turns) return;  // Turns has counted the end of the connection
   if (plan_.messages && plan_.warmup != Duration{} && !seat.settled) settled(now);
   lose_schedule(seat);
   measured(now);
 }
 
-// The requests that were due in the window and will not be sent any more.
+// Counts the requests that were due in the window and will not be sent any more.
 void LoadRun::lose_schedule(const Seat& seat) {
   if (!plan_.open_loop() || plan_.messages || !start() || !seat.schedule) return;
   Schedule schedule = *seat.schedule;

@@ -17,7 +17,7 @@ class InFlight {
   std::size_t size() const { return size_; }
   Time oldest() const { return oldest_; }  // not empty
 
-  // How many are not earlier.
+  // Returns the number of requests whose time is not before `earliest`.
   std::size_t since(Time earliest) const {
     if (size_ == 0) return 0;
     const auto waiting = behind_.begin() + static_cast<std::ptrdiff_t>(popped_);
@@ -38,7 +38,7 @@ class InFlight {
     behind_.erase(behind_.begin(), behind_.begin() + static_cast<std::ptrdiff_t>(popped_));
     popped_ = 0;
   }
-  // Removes the one at `place`, where 0 is the oldest.
+  // Removes the request at `place`, where 0 is the oldest.
   Time take(std::size_t place) {
     const Time oldest = oldest_;
     if (place == 0) {
@@ -63,8 +63,8 @@ class InFlight {
  private:
   std::size_t size_ = 0;
   Time oldest_{};
-  std::vector<Time> behind_;  // the others
-  std::size_t popped_ = 0;    // of behind_, at its front
+  std::vector<Time> behind_;  // the other requests
+  std::size_t popped_ = 0;    // number of removed requests at the front of behind_
 };
 
 }  // namespace joust

@@ -10,13 +10,14 @@
 namespace joust {
 
 // The numbers of the outstanding requests of a connection whose replies may be missing, repeated or in any
-// order. Requests are given up in the order of their numbers. A place here is a place in InFlight.
+// order. Requests are given up in the order of their numbers. A place in this list is the same place in
+// InFlight.
 class Outstanding {
  public:
-  // Later replies to older ones count as repeated.
+  // The number of lost requests that are stored. Later replies to older requests count as repeated.
   static constexpr std::size_t kLostKept = 1024;
 
-  void push(std::uint64_t number) { numbers_.push_back(number); }  // greater than all before
+  void push(std::uint64_t number) { numbers_.push_back(number); }  // greater than all earlier ones
   void clear() { numbers_.clear(); }
 
   std::optional<std::size_t> place_of(std::uint64_t number) const { return place_in(numbers_, number); }
@@ -27,7 +28,7 @@ class Outstanding {
     numbers_.pop_front();
     if (lost_.size() > kLostKept) lost_.pop_front();
   }
-  // Whether the request was given up: true once for each.
+  // Returns whether the request was given up: true once for each.
   bool was_lost(std::uint64_t number) {
     const auto place = place_in(lost_, number);
     if (place) lost_.erase(lost_.begin() + static_cast<std::ptrdiff_t>(*place));

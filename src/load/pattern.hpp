@@ -21,8 +21,8 @@ class Pattern {
     upper,      // the same text as printable, with a-z in upper case
   };
 
-  // The pattern for messages of `size` bytes. While one is in use, calls with equal arguments return the same
-  // object.
+  // Returns the pattern for messages of `size` bytes. While one is in use, calls with equal arguments return
+  // the same object.
   static std::shared_ptr<const Pattern> of(std::size_t size, Alphabet alphabet);
 
   Pattern(std::size_t size, Alphabet alphabet);

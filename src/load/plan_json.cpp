@@ -34,7 +34,7 @@ Duration time_from(const Json& value) {
   return std::chrono::round<Duration>(std::chrono::duration<double>(s));
 }
 
-// Nothing for a value of another type. Which words there are, objection_to() checks.
+// Returns nothing for a value of another type. objection_to() checks which words are allowed.
 SettingValue value_from(const Json& value, Kind kind) {
   switch (kind) {
     case Kind::count:

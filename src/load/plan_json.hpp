@@ -9,12 +9,12 @@
 
 namespace joust {
 
-// The settings of a load as the documents have them, and as `load --plan` reads them: times in seconds, null
+// Returns the settings of a load in the form of the documents and of `load --plan`: times in seconds, null
 // for a setting without a value.
 nlohmann::ordered_json plan_json(const LoadPlan& plan);
 
-// Such settings, or the document of a result, which has them as "plan". A setting that is left out keeps its
-// default. The error names the setting.
+// Reads such settings, or the document of a result, which has them as "plan". A setting that is left out
+// keeps its default. The error names the setting.
 std::expected<LoadPlan, std::string> plan_from(const std::string& document);
 
 }  // namespace joust

@@ -44,7 +44,8 @@ std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) c
   return sums;
 }
 
-// The first thread and a crowd find their shards made: nothing can be short of memory then.
+// Makes the shards of the expected threads in advance, so that a lack of memory cannot disturb their first
+// record.
 Recorder::Recorder(Duration longest_window, bool open_loop)
     : longest_(longest_window), open_loop_(open_loop), id_(recorders.fetch_add(1) + 1) {
   expect_threads(std::thread::hardware_concurrency());
@@ -75,7 +76,8 @@ void Recorder::share() {
     shared_.push_back(std::make_unique<Shard>(longest_, open_loop_, Writers::several));
 }
 
-// A thread's first record. In the middle of a run it must not fail: without memory the thread shares a shard.
+// Takes a shard for a thread's first record. In the middle of a run it must not fail: without memory the
+// thread shares a shard.
 Recorder::Shard& Recorder::take_shard() {
   const std::lock_guard lock(mutex_);
   const std::size_t mine = threads_++;
@@ -121,7 +123,7 @@ void Recorder::sent_late(Duration lateness) {
   mine.schedule->lateness.record(in_ns(lateness), 1, mine.writers);
 }
 
-// Threads that share a shard come in any order.
+// Records the time of a reply. Threads that share a shard come in any order.
 void Recorder::replied(Time now, bool in_ramp) {
   Shard& mine = shard();
   std::atomic<Time>& last = in_ramp ? mine.last_of_ramp : mine.last_reply;
@@ -152,8 +154,8 @@ void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   }
 }
 
-// The shard that has counted it as in flight may be another one: the sums are right, and their parts wrap. So
-// do those of handovers.
+// Counts a request as lost in place of in flight. The shard that has counted it as in flight may be another
+// one: the sums are right, and the parts wrap. The same applies to handovers.
 void Recorder::lost_in_flight() {
   Shard& mine = shard();
   increase(mine.in_flight, static_cast<std::uint64_t>(-1), mine.writers);

@@ -18,7 +18,7 @@
 
 namespace joust {
 
-// A thread that writes alone needs no locked instruction.
+// Increments a counter. A thread that writes alone needs no locked instruction.
 template <typename Atomic>
 void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
   if (writers == Writers::several)
@@ -27,15 +27,15 @@ void increase(Atomic&& counter, std::uint64_t by, Writers writers) {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
 
-// When messages were verified, in steps of a millisecond from the opening of the timed window (coarser for
-// windows of more than ten minutes). Threads: as Histogram.
+// The times at which messages were verified, in steps of a millisecond from the opening of the timed window
+// (coarser for windows of more than ten minutes). Threads: the same rules as for Histogram.
 class Timeline {
  public:
-  explicit Timeline(Duration longest);  // of the window; 0: unknown
+  explicit Timeline(Duration longest);  // longest window; 0: unknown
   void record(Duration since_opening, Writers writers);
   void merge(const Timeline& other);
-  // The number of messages in each of `parts` equal parts of the window. Empty if the parts are shorter than
-  // a step, or the window is longer than was expected.
+  // Returns the number of messages in each of `parts` equal parts of the window. Empty if the parts are
+  // shorter than a step, or the window is longer than expected.
   std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
 
   const ZeroedLines& memory() const { return memory_; }
@@ -46,12 +46,12 @@ class Timeline {
   Duration step_;
   std::size_t steps_;
   ZeroedLines memory_;
-  std::uint64_t* counts_;  // in it
+  std::uint64_t* counts_;  // in memory_
 };
 
 // The records of a load's connections in the timed window. Each thread has a shard of its own, with cache
-// lines of its own; totals are computed after the run. With more threads than were expected, as of an engine
-// with a thread for each connection, several share a shard.
+// lines of its own; totals are computed after the run. If more threads come than were expected, as in an
+// engine with a thread for each connection, several share a shard.
 class Recorder {
  public:
   struct Counts {
@@ -59,39 +59,39 @@ class Recorder {
     std::uint64_t verified = 0;           // correct replies in the window
     std::uint64_t beside = 0;             // correct replies in ramps of a load that takes turns
     std::uint64_t failed = 0;             // requests that failed in the window
-    std::uint64_t lost = 0;               // lossy delivery: requests given up, of those sent
-    std::uint64_t late = 0;               // replies of the whole run to requests that were given up,
-    std::uint64_t duplicated = 0;         // and those that came again
-    std::uint64_t in_flight = 0;          // requests unanswered when it closed
+    std::uint64_t lost = 0;               // lossy delivery: sent requests that were given up
+    std::uint64_t late = 0;               // replies of the whole run to requests that were given up
+    std::uint64_t duplicated = 0;         // repeated replies of the whole run
+    std::uint64_t in_flight = 0;          // requests unanswered when the window closed
     std::uint64_t answered = 0;           // connections with at least one verified reply in the window
-    std::uint64_t never_answered = 0;     // closed loop: those that asked, and had no reply until it closed
-    Duration oldest_open{};               // age of the oldest of in_flight at that time
+    std::uint64_t never_answered = 0;     // closed loop: asked, and had no reply until the window closed
+    Duration oldest_open{};               // age of the oldest request of in_flight when the window closed
     std::uint64_t behind_at_opening = 0;  // open loop: due before the window, and not sent when it opened
-    std::uint64_t behind_at_end = 0;      // due in the window, and not sent when it closed
-    std::uint64_t never_sent = 0;         // of these, those that were not sent later either
-    std::uint64_t bytes_sent = 0;         // of the protocol's messages, framing included
-    std::uint64_t bytes_received = 0;     // likewise
+    std::uint64_t behind_at_end = 0;      // open loop: due in the window, and not sent when it closed
+    std::uint64_t never_sent = 0;         // requests of behind_at_end that were not sent later either
+    std::uint64_t bytes_sent = 0;         // bytes of the protocol's messages, framing included
+    std::uint64_t bytes_received = 0;     // bytes of the protocol's messages, framing included
   };
 
-  // Replies come in batches, whose number in a window of given length is a matter of luck: 12 or 13 of them
-  // in a short one. From the last reply of a turn's ramp to its last reply there is a whole number of
-  // batches, and no time is left out in which none came. Empty where none came in that part.
+  // The times of the last replies. Replies come in batches, whose number in a window of given length is a
+  // matter of luck: 12 or 13 of them in a short one. From the last reply of a turn's ramp to its last reply
+  // is a whole number of batches, and no time without replies is left out. Empty for a part without replies.
   struct Replies {
     std::optional<Time> last_of_ramp{}, last{};
   };
 
   Recorder(Duration longest_window, bool open_loop);
-  // Before the run: so many threads have shards of their own, and no fewer than the machine has CPUs.
+  // Makes shards for so many threads, and at least for as many as the machine has CPUs. Call before the run.
   void expect_threads(std::size_t threads);
-  // After that: processes that are forked from here on see all that is counted, and may ask what is asked
-  // after the run. Throws std::bad_alloc.
+  // Shares the records with processes that are forked later: they see all counts, and may call the functions
+  // for after the run. Call after expect_threads(). Throws std::bad_alloc.
   void share();
 
-  // Any thread, in the window.
+  // Count events in the window. Any thread.
   void sent(std::uint64_t requests) { add(&Shard::sent, requests); }
   void verified(Duration latency, Duration since_opening);
   void uncorrected(Duration latency);  // open loop: since the request was sent, not since it was due
-  void sent_late(Duration lateness);   // open loop: after the request was due and there was a slot for it
+  void sent_late(Duration lateness);   // open loop: after the request was due and a slot was free for it
   void behind_at_opening(std::uint64_t requests) { add(&Shard::behind_at_opening, requests); }
   void behind_at_end(std::uint64_t requests) { add(&Shard::behind_at_end, requests); }
   void never_sent(std::uint64_t requests) { add(&Shard::never_sent, requests); }
@@ -99,28 +99,28 @@ class Recorder {
   void beside() { add(&Shard::beside, 1); }
   void failed(std::uint64_t requests) { add(&Shard::failed, requests); }
   void lost() { add(&Shard::lost, 1); }
-  void lost_in_flight();  // likewise, but it was counted as in flight when the window closed
-  // Requests between two connections are in flight, until one of these takes them over.
+  void lost_in_flight();  // for a request that was counted as in flight when the window closed
+  // Requests between two connections count as in flight until the next connection takes them over.
   void handed_over(std::uint64_t requests) { add(&Shard::in_flight, requests); }
   void taken_over(std::uint64_t requests) { add(&Shard::in_flight, 0 - requests); }
   void late() { add(&Shard::late, 1); }
   void duplicated() { add(&Shard::duplicated, 1); }
-  void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: since its intended send
+  void in_flight(std::uint64_t requests, Duration oldest);  // `oldest`: time since its intended send
   void answered() { add(&Shard::answered, 1); }             // once for each connection
   void never_answered() { add(&Shard::never_answered, 1); }
   void bytes_sent(std::uint64_t bytes) { add(&Shard::bytes_sent, bytes); }
   void bytes_received(std::uint64_t bytes) { add(&Shard::bytes_received, bytes); }
 
-  // After the run. Asked meanwhile, they tell some recent state of each number.
+  // Results, for after the run. During the run they return some recent value of each number.
   Counts counts() const;
   Histogram latencies() const;
-  // Open loops only; otherwise empty.
+  // For open loops only; otherwise empty.
   Histogram uncorrected_latencies() const;
   Histogram send_lateness() const;
   Timeline timeline() const;
-  Replies replies_since(Time begin) const;  // of the latest turn, after its end
+  Replies replies_since(Time begin) const;  // the replies of the latest turn, after its end
 
-  // The memory to which the calling thread's records go: all of it begins and ends at cache lines.
+  // Returns the memory to which the calling thread's records go. All of it begins and ends at cache lines.
   std::vector<std::span<const std::byte>> memory_of_this_thread();
 
  private:
@@ -142,7 +142,7 @@ class Recorder {
     std::optional<OfSchedule> schedule;
     const Writers writers;
 
-    // In memory that forked processes share.
+    // Allocate in memory that forked processes share.
     static void* operator new(std::size_t bytes, std::align_val_t alignment);
     static void operator delete(void* shard, std::size_t bytes, std::align_val_t alignment);
   };
@@ -155,7 +155,7 @@ class Recorder {
   }
   Shard& shard() {
     struct Mine {
-      std::uint64_t recorder = 0;  // none
+      std::uint64_t recorder = 0;  // 0: none
       Shard* shard = nullptr;
     };
     static_assert(std::is_trivially_destructible_v<Mine>);
@@ -171,7 +171,7 @@ class Recorder {
   const bool open_loop_;
   const std::uint64_t id_;  // unique in the process
   mutable std::mutex mutex_;
-  std::size_t threads_ = 0;   // that have a shard
+  std::size_t threads_ = 0;   // threads that have a shard
   std::size_t most_own_ = 1;  // shards for one thread each
   Shards own_, shared_;
 };

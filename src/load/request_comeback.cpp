@@ -3,10 +3,11 @@
 
 #include <utility>
 
-// A connection that is lost leaves its seat to the next one, which joins the load.
+// The handling of lost connections: such a connection leaves its seat to the next one, which joins the load.
 namespace joust {
 
-// A wrong reply is none that another connection would make right. In the last phase nothing is left to do.
+// Returns whether the connection leaves its seat. Another connection would not correct a wrong reply. In the
+// last phase no work is left.
 bool RequestSession::leaves_seat(const Failure& failure) const {
   if (!plan_.reconnects() || failure.stage == Stage::verify || finished_ || phase_ == Phase::finishing)
     return false;
@@ -14,7 +15,7 @@ bool RequestSession::leaves_seat(const Failure& failure) const {
   return !all_sent;
 }
 
-// Requests written in advance were not sent: the next connection writes its own.
+// Leaves the seat. Requests written in advance were not sent: the next connection writes its own.
 void RequestSession::leave_seat(const Failure& failure, Time now) {
   failed_ = finished_ = true;
   if (greeted_) exchange_->on_failure();
@@ -41,7 +42,7 @@ void RequestSession::come_back(Time now) {
   fill(now);
 }
 
-// The load is under way: the connection takes part in the phase that has been reached.
+// Joins a running load: the connection takes part in the phase that the load has reached.
 void RequestSession::join(Time now) {
   phase_ = Phase::warming;
   in_window_ = seat_.in_window;
@@ -55,8 +56,8 @@ void RequestSession::join(Time now) {
   conclude(now);
 }
 
-// In an open loop the requests that were due meanwhile are sent now, and are late by as much. In a closed one
-// none was due.
+// Continues the schedule. In an open loop the requests that were due meanwhile are sent now, and are late by
+// that time. In a closed loop none was due.
 void RequestSession::go_on_with_schedule(Time now) {
   if (!plan_.has_schedule()) return;
   if (!schedule_.has_begun())

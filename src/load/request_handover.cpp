@@ -3,12 +3,12 @@
 
 #include <utility>
 
-// A connection that the server ends with a reply, such as one of HTTP that says `Connection: close`. Nothing
-// is lost with it, so nothing has failed: another connection takes the seat, sends the requests again that
-// the server has not answered, and goes on in the same phase of the load.
+// The handling of connections that the server ends with a reply, such as that of HTTP with `Connection:
+// close`. Nothing is lost with such a connection, so nothing has failed. Another connection takes the seat,
+// sends the unanswered requests again, and goes on in the same phase of the load.
 namespace joust {
 
-// The last step of each input that a reply may come with.
+// Completes each input that may contain a reply.
 void RequestSession::conclude_last(Time now) {
   if (!ended_ || finished_) return;
   if (!awaits_nothing()) return hand_over(now);
@@ -16,7 +16,7 @@ void RequestSession::conclude_last(Time now) {
   conclude(now);
 }
 
-// True if the replies that are missing count for nothing any more: they have been counted as in flight.
+// Returns true if the missing replies do not count any more: they have been counted as in flight.
 bool RequestSession::awaits_nothing() const {
   return phase_ == Phase::finishing && (cut_off_ || !plan_.open_loop());
 }
@@ -28,13 +28,14 @@ void RequestSession::hand_over(Time now) {
   handover->in_flight = in_flight;
   handover->progress = std::exchange(static_cast<Progress&>(*this), {.phase_ = Phase::finishing});
   handover->sent = std::exchange(sent_, {});
-  failed_ = finished_ = true;  // this connection takes part no more
+  failed_ = finished_ = true;  // the connection takes no part any more
   seat_.handover = std::move(handover);
   seat_.replied = seat_.ever_replied = true;
   run_.handed_over(std::move(seat_), now);
 }
 
-// Before the connection is open, so that it fails, if it does, as one that has these requests in hand.
+// Takes over the requests before the connection is open, so that a failure to open it counts as a failure of
+// a connection with these requests.
 void RequestSession::take_over(Handover& handover) {
   static_cast<Progress&>(*this) = std::move(handover.progress);
   schedule_ = handover.schedule;
@@ -43,7 +44,8 @@ void RequestSession::take_over(Handover& handover) {
   run_.recorder().taken_over(handover.in_flight);
 }
 
-// The connection is open: the requests of the one before are sent again, and keep their times.
+// Goes on when the connection is open: the requests of the previous connection are sent again, and keep their
+// times.
 void RequestSession::go_on(Time now) {
   last_heard_ = slot_free_ = now;
   Writer request(framing_, outbox_);

@@ -15,7 +15,7 @@ constexpr Duration kGreetFor = std::chrono::seconds(10);
 
 }  // namespace
 
-// Over a stream a greeting has no number, and is written once.
+// Writes the greeting. Over a stream it has no number, and is written once.
 bool RequestSession::greet(Time now) {
   if (!lossy_) return write_greeting({});
   if (lossy_->greet_until == Time{}) lossy_->greet_until = now + kGreetFor;
@@ -29,7 +29,7 @@ bool RequestSession::write_greeting(Bytes head) {
   return exchange_->write_greeting(greeting);
 }
 
-// While the transport does not take the last one, another would be of no use.
+// Repeats the greeting, but not while the transport has not taken the previous one.
 void RequestSession::greet_again(Time now) {
   if (now >= lossy_->greet_until) return fail({Stage::timeout, 0, "the greeting had no answer"}, now);
   if (now < lossy_->greet_next) return;
@@ -62,7 +62,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
   }
   switch (exchange_->hear(reply.number, reply.message)) {
     case Heard::wrong:
-    case Heard::last_reply:  // there is no stream that could end
+    case Heard::last_reply:  // a message transport has no stream that could end
       return refuse_reply(reply.number, reply.message, now);
     case Heard::greeting:
       if (!greets_) return wrong(exchange_->complaint());
@@ -80,7 +80,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
   return is_request(number) ? count_stray(number) : wrong("a reply to no request");
 }
 
-// A reply to a request that is not outstanding.
+// Counts a reply to a request that is not outstanding.
 void RequestSession::count_stray(std::uint64_t number) {
   if (lossy_->outstanding.was_lost(number))
     run_.recorder().late();
@@ -96,7 +96,8 @@ void RequestSession::on_lossy_deadline(Time now) {
   last_heard_ = now;
 }
 
-// The requests in flight at the end of the window are counted as such there; some are lost all the same.
+// Gives up the oldest request. A request that was counted as in flight at the end of the window may become
+// lost.
 void RequestSession::lose_oldest(Time now) {
   free_slot(now);
   lossy_->outstanding.lose_oldest();

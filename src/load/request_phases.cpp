@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-// The phases of a connection: which requests belong to the warm-up, to the window, or to no more than the
-// end. request_session.cpp has the messages.
+// The phases of a connection: which requests belong to the warm-up, to the window, or only to the end.
+// request_session.cpp has the messages.
 namespace joust {
 
 // Passes through every phase that `now` has reached, in order, so that requests in flight at a phase's end
@@ -33,7 +33,7 @@ void RequestSession::next_phases(Time now) {
   }
 }
 
-// The turn is over for this connection. The first requests of the next one are written in advance.
+// Ends the turn for this connection. The first requests of the next turn are written in advance.
 void RequestSession::rest(Time now) {
   phase_ = Phase::waiting;
   in_window_ = 0;
@@ -46,7 +46,8 @@ Time RequestSession::window_opens() const {
   return plan_.messages ? *run_.start() + plan_.warmup : *run_.opens();
 }
 
-// The requests written in advance are sent, on all connections at the same instant.
+// Starts the load or a turn. The requests written in advance are sent, on all connections at the same
+// instant.
 void RequestSession::start(Time now) {
   turn_ = run_.turn();
   left_window_ = cut_off_ = last_request_ = false;
@@ -59,7 +60,7 @@ void RequestSession::start(Time now) {
   phase_ = Phase::warming;
 }
 
-// The requests that were written in advance are sent now.
+// Begins the schedule. The requests that were written in advance are sent now.
 void RequestSession::begin_schedule(Time now) {
   intended_.set_all(now);
   sent_.set_all(now);
@@ -68,7 +69,7 @@ void RequestSession::begin_schedule(Time now) {
   if (!intended_.empty()) schedule_.advance();
 }
 
-// The window opens with requests written in advance, or in flight from the warm-up.
+// Opens the window, with requests written in advance, or in flight from the warm-up.
 void RequestSession::enter_window(Time opens) {
   const bool written_in_advance = phase_ != Phase::warming;
   if (written_in_advance) {
@@ -88,7 +89,7 @@ void RequestSession::enter_window(Time opens) {
   if (!plan_.turns) run_.entered_window();
 }
 
-// When advance() has to be called even if nothing is received, or Time::max().
+// Returns when advance() has to be called even if nothing is received, or Time::max().
 Time RequestSession::border() const {
   if (phase_ == Phase::warming && !plan_.counted_turns) return window_opens();
   return phase_ == Phase::measuring ? closes_ : Time::max();
@@ -102,7 +103,7 @@ void RequestSession::leave_window(Time now) {
   if (plan_.open_loop()) return;  // its requests are still to be answered
   if (!intended_.empty()) {
     count_in_flight(std::min(run_.closes().value_or(now), now));
-    // By a schedule it may have asked just now.
+    // By a schedule, the connection may have asked only just before.
     if (replies_ == 0 && !seat_.ever_replied && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
@@ -113,14 +114,14 @@ void RequestSession::count_in_flight(Time now) {
   if (lossy_) lossy_->in_flight_counted = true;
 }
 
-// The end of the window's requests, answered or not.
+// Ends the wait for the window's requests, answered or not.
 void RequestSession::cut_off(Time now) {
   if (records(now) && !intended_.empty()) count_in_flight(now);
   if (owes()) run_.recorder().never_sent(due_in_window());
   cut_off_ = true;
 }
 
-// The requests of the window that this connection will not send any more, because it has failed.
+// Counts the requests of the window that this connection will not send any more, because it has failed.
 void RequestSession::lose_schedule() {
   if (!plan_.open_loop() || plan_.messages) return;
   Recorder& recorder = run_.recorder();
@@ -130,7 +131,7 @@ void RequestSession::lose_schedule() {
   recorder.behind_at_end(phase_ == Phase::warming ? due_in_window() : schedule_.due_before(closes_));
 }
 
-// How many requests of the schedule, from the next one on, belong to the window.
+// Returns how many requests of the schedule, from the next one on, belong to the window.
 std::uint64_t RequestSession::due_in_window() const {
   return schedule_.due_before(closes_) - schedule_.due_before(*run_.opens());
 }
@@ -139,28 +140,30 @@ std::size_t RequestSession::in_flight_of_window() const {
   return plan_.open_loop() ? intended_.since(*run_.opens()) : intended_.size();
 }
 
-// In an open loop the requests that were due in the window are sent even if it is over, while the server is
-// too slow or stalls: each of them counts. A server that stays too slow is not waited for.
+// Returns whether requests of the window are still to be sent. In an open loop the requests that were due in
+// the window are sent even if it is over, while the server is too slow or stalls: each of them counts. If the
+// server stays too slow, the wait ends.
 bool RequestSession::owes() const {
   return plan_.open_loop() && left_window_ && !cut_off_ && !finished_ && !plan_.messages &&
          schedule_.next() < closes_;
 }
 
-// In a turn no request is sent after the window's end, but the replies to those in flight still count: a
-// server that stalls then would otherwise lose neither time nor latency.
+// Returns whether replies are recorded. In a turn no request is sent after the window's end, but the replies
+// to requests in flight still count: otherwise a server that stalls at that time would lose neither time nor
+// latency.
 bool RequestSession::records(Time now) const {
   if (in_window(now)) return true;
   if (!left_window_ || cut_off_) return false;
   return plan_.turns ? phase_ == Phase::settling : plan_.open_loop() && phase_ == Phase::finishing;
 }
 
-// In an open loop each request that was due in the window counts, and no other: one that was due before it
-// and is answered in it would bring the past into the window.
+// Returns whether a request counts in the window. In an open loop each request that was due in the window
+// counts, and no other: one that was due earlier and is answered in the window would bring the past into it.
 bool RequestSession::is_of_window(Time intended) const {
   return !plan_.open_loop() || intended >= *run_.opens();
 }
 
-// After every input: finishes the connection if no work is left.
+// Finishes the connection after an input if no work is left.
 void RequestSession::conclude(Time now) {
   advance(now);
   const auto most = most_requests();
@@ -179,7 +182,7 @@ void RequestSession::conclude(Time now) {
 
 void RequestSession::last_request(Time now) {
   if (!greeted_ || std::exchange(last_request_, true)) return;
-  last_heard_ = now;  // from here on the connection waits for others
+  last_heard_ = now;  // from now on the connection waits for messages of other members
   exchange_->on_last_request();
 }
 

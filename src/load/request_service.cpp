@@ -16,7 +16,7 @@ std::unique_ptr<Session> RequestService::open(const Opening& opening) {
   }
 }
 
-// Takes the seat, unless it throws.
+// Makes the session. Takes the seat, unless it throws.
 std::unique_ptr<Session> RequestService::session_of(Seat& seat, const Delivery& delivery) {
   Parameters parameters = parameters_;
   parameters.connection = seat.number;
@@ -27,7 +27,7 @@ std::unique_ptr<Session> RequestService::session_of(Seat& seat, const Delivery& 
   return message_wise(std::move(session), delivery.largest_message);
 }
 
-// The connection that takes over fails before it is open.
+// Takes a failed dial. A connection that was to take over a seat fails before it is open.
 void RequestService::not_opened(const Failure& failure, Time now) {
   std::optional<Seat> seat = run_.seats().take_handover();
   if (!seat) return run_.not_opened(failure, now);

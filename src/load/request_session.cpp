@@ -40,7 +40,7 @@ void RequestSession::ready(Time now) {
   run_.opened(now);
 }
 
-// True while written requests must not be shown yet.
+// Returns true while written requests must not be shown yet.
 bool RequestSession::shut() const {
   if (!greeted_) return false;
   if (phase_ == Phase::waiting) return !begins();
@@ -48,7 +48,7 @@ bool RequestSession::shut() const {
   return false;
 }
 
-// True if there is another request for the current phase, regardless of slots and time.
+// Returns true if the current phase has another request, regardless of slots and time.
 bool RequestSession::has_more() const {
   if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
   const auto most = most_requests();
@@ -56,7 +56,8 @@ bool RequestSession::has_more() const {
   return !most || !(for_window || plan_.turns) || in_window_ < *most;
 }
 
-// The size of a counted turn is not known before it begins, but it has one request at least.
+// Returns the number of requests. The size of a counted turn is not known before it begins, but it has at
+// least one request.
 std::optional<std::uint64_t> RequestSession::most_requests() const {
   if (!plan_.counted_turns) return plan_.messages;
   return phase_ == Phase::waiting ? 1 : run_.messages_in_turn();
@@ -64,7 +65,7 @@ std::optional<std::uint64_t> RequestSession::most_requests() const {
 
 bool RequestSession::may_send(Time now) const {
   if (!wants_to_send()) return false;
-  // A message that is not sent yet would be one that others wait for.
+  // Other members may wait for a message, so none is written before it can be sent.
   if (plan_.turns && greets_ && in_advance()) return false;
   if (!plan_.has_schedule()) return true;
   // In an open loop the time of each send is a result, so none is written in advance.
@@ -72,8 +73,8 @@ bool RequestSession::may_send(Time now) const {
   return now >= schedule_.next();
 }
 
-// By a schedule, a request's intended time is its place there, however late the loop sends it. The delay
-// counts as latency; otherwise a slow client would hide the latency that it causes.
+// Writes requests. By a schedule, a request's intended time is its place in the schedule, however late the
+// loop sends it. The delay counts as latency; otherwise a slow client would hide the latency that it causes.
 void RequestSession::fill(Time now) {
   Writer request(framing_, outbox_);
   const std::size_t before = outbox_.size();
@@ -132,7 +133,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void RequestSession::check(Bytes message, Time now) {
-  last_heard_ = now;  // not by single bytes: a peer that sends one now and then would never be given up
+  last_heard_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
   const Heard heard = exchange_->hear(replies_, message);
   const bool is_reply = heard == Heard::reply || (heard == Heard::last_reply && !greets_);
   const bool fits = is_reply                   ? !intended_.empty()
@@ -157,7 +158,7 @@ void RequestSession::refuse(WrongReply wrong, Time now) {
   fail({Stage::verify, 0, describe(wrong)}, now);
 }
 
-// The reply to the request at that place, where 0 is the oldest.
+// Records the reply to the request at `place`, where 0 is the oldest.
 void RequestSession::answered(std::size_t place, Time now) {
   ++replies_;
   free_slot(now);
@@ -166,11 +167,11 @@ void RequestSession::answered(std::size_t place, Time now) {
   record(intended, plan_.open_loop() ? sent_.take(place) : intended, now);
 }
 
-// Before a request is removed, or when there is room for one.
+// Notes a free slot. Called before a request is removed, or when the outbox has room for one.
 void RequestSession::free_slot(Time now) {
   if (intended_.size() < plan_.depth && !held_back_) return;
   slot_free_ = now;
-  // Closed: all slots were in use, so later sends are moved back, and not made up for by a burst.
+  // Closed loop: all slots were in use, so later sends are moved back, and no burst makes up for them.
   if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
 }
 
@@ -214,7 +215,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   phase_ = Phase::finishing;
 }
 
-// The end may be that of a reply too.
+// The end of the stream may be the end of a reply too.
 void RequestSession::on_peer_finished(Time now) {
   if (finished_) return;
   const Deframer::Step step = deframer_.end();
@@ -265,14 +266,14 @@ void RequestSession::on_drain(Time now) {
   conclude(now);
 }
 
-// True if only the greeting's answer or messages of other members are outstanding.
+// Returns true if only the greeting's answer or messages of other members are outstanding.
 bool RequestSession::waits_for_others() const {
   return !greeted_ || (last_request_ && intended_.empty());
 }
 
 std::optional<Time> RequestSession::deadline() const {
   if (finished_ || shut()) return std::nullopt;
-  if (greeted_ && phase_ == Phase::waiting) return run_.start();  // at once when it is known
+  if (greeted_ && phase_ == Phase::waiting) return run_.start();  // at once when the start is known
   if (lossy_ && !greeted_) return lossy_->greet_next;
   // Other members may have completed this connection: on_deadline() is then called at once.
   if (waits_for_others())

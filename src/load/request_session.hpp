@@ -20,11 +20,11 @@ namespace joust {
 
 // One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
 // window. If the protocol has a greeting, its answer makes the connection ready. A connection that ends with
-// a reply hands its seat over, with the requests behind that reply. One that is lost leaves its seat, with
-// what is left to do, where the plan reconnects.
+// a reply hands its seat over, with the requests behind that reply. If the plan reconnects, a lost connection
+// leaves its seat, with the remaining work.
 class RequestSession : public Session, private Progress {
  public:
-  // Over a message transport it is made message_wise(). Takes the seat, unless it throws.
+  // Makes a session, which is made message_wise() over a message transport. Takes the seat, unless it throws.
   RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, Seat& seat,
                  const Delivery& delivery);
 
@@ -35,14 +35,15 @@ class RequestSession : public Session, private Progress {
   void on_drain(Time now) override;
   void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
 
-  // A failed session shows no more: a server that does not read would keep its connection open.
+  // Returns no output of a failed session: a server that does not read would keep its connection open.
   std::size_t output(std::span<Segment> into) const override {
     return failed_ || shut() ? 0 : outbox_.segments(into);
   }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return finished_; }
-  // After its last reply nothing more is wanted of a connection, whatever the server does with it.
+  // Returns true after the last reply: the connection is not needed any more, whatever the server does with
+  // it.
   bool gives_up() const override { return ended_; }
   void consumed(std::size_t n) override { outbox_.consumed(n); }
   void released(std::size_t n) override { outbox_.released(n); }
@@ -57,11 +58,11 @@ class RequestSession : public Session, private Progress {
   bool records(Time now) const;
   bool is_of_window(Time intended) const;
   bool has_more() const;
-  // How many requests the window has, or a counted turn.
+  // Returns how many requests the window, or a counted turn, has.
   std::optional<std::uint64_t> most_requests() const;
   bool owes() const;
-  // Requests are written as they can be sent: what waits to be sent is memory, and takes its time before the
-  // next requests.
+  // Returns whether another request may be written. Requests are written as they can be sent: waiting output
+  // takes memory, and time before the next requests.
   bool has_room() const { return outbox_.size() < kMostUnsent; }
   bool wants_to_send() const { return !ended_ && intended_.size() < plan_.depth && (has_more() || owes()); }
   bool may_send(Time now) const;
@@ -118,13 +119,13 @@ class RequestSession : public Session, private Progress {
   void take_over(Handover& handover);
   void go_on(Time now);
 
-  static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that reaches them
+  static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that exceeds them
 
-  // What a connection over a lossy delivery has besides.
+  // The additional state of a connection over a lossy delivery.
   struct Lossy {
     explicit Lossy(bool carries_numbers) : own_numbers(carries_numbers) {}
 
-    const bool own_numbers;  // of the exchange's messages
+    const bool own_numbers;  // the exchange's messages carry numbers
     bool in_flight_counted = false;
     Outstanding outstanding{};
     Time greet_next{}, greet_until{};
@@ -133,14 +134,14 @@ class RequestSession : public Session, private Progress {
   // The members that every message uses come first, close together, after those of Progress: with thousands
   // of connections they are fetched from main memory each time.
   bool greets_ = false;        // the protocol has a greeting, and messages that are not replies
-  bool greeted_ = false;       // it has been answered
-  bool last_request_ = false;  // the exchange has been told that no more follow
-  bool held_back_ = false;     // requests, for want of room
+  bool greeted_ = false;       // the greeting was answered
+  bool last_request_ = false;  // the exchange knows that no more requests follow
+  bool held_back_ = false;     // requests are held back for want of room
   bool finished_ = false;
   bool failed_ = false;
   bool ended_ = false;  // the server ends the connection with the last reply
   const std::unique_ptr<Exchange> exchange_;
-  std::unique_ptr<Lossy> lossy_;  // null where delivery is not
+  std::unique_ptr<Lossy> lossy_;  // null unless delivery is lossy
   LoadRun& run_;
   const LoadPlan& plan_;
   Time last_heard_{};
@@ -149,11 +150,11 @@ class RequestSession : public Session, private Progress {
   const Framing framing_;
   Deframer deframer_;
   Outbox outbox_;
-  const std::size_t unsent_frame_bytes_;  // of each message, over a message transport
-  std::uint64_t unseen_bytes_ = 0;        // of requests written in advance
+  const std::size_t unsent_frame_bytes_;  // bytes of each message, over a message transport
+  std::uint64_t unseen_bytes_ = 0;        // bytes of requests written in advance
   Schedule schedule_;                     // with an interval or a rate
-  InFlight sent_;                         // open loop: when each outstanding request was sent
-  Time slot_free_{};                      // open loop: since then at least one slot has been free
+  InFlight sent_;                         // open loop: send time of each outstanding request
+  Time slot_free_{};                      // open loop: time since when at least one slot has been free
   Seat seat_;
 };
 

@@ -8,16 +8,17 @@ namespace {
 
 constexpr std::size_t kSlices = 10;
 
-// The requests of an open loop's window count even if they are answered after it: until then it lasts. (The
-// window of a turn does so by itself.)
+// Returns the time after the window in which its replies are awaited. The requests of an open loop's window
+// count even if they are answered after it, so it lasts until then. (The window of a turn does so by itself.)
 Duration awaited_after(const LoadRun& run, Time closes) {
   if (!run.plan().open_loop() || run.plan().turns) return {};
   const auto last = run.recorder().replies_since(*run.opens()).last;
   return last ? std::max(Duration{}, Duration(*last - closes)) : Duration{};
 }
 
-// A message of a schedule stands for the time until the next one, the last message too. Without it, one
-// message every two seconds would be thousands a second if it is the only one.
+// Returns the time that messages of a schedule stand for: each for the time until the next one, including the
+// last message. Otherwise one message every two seconds would be a rate of thousands a second if it is the
+// only one.
 double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
   const double gap_s = std::chrono::duration<double>(plan.mean_interval()).count();
   return static_cast<double>(messages) * gap_s / static_cast<double>(plan.connections);

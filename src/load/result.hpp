@@ -28,41 +28,44 @@ struct LoadResult {
   std::uint64_t connections_failed = 0;
   std::uint64_t reconnects = 0;            // lost connections that came back, in the whole run
   std::uint64_t handovers = 0;             // connections that ended with a reply, and were dialled again
-  bool lossy = false;                      // the delivery: messages may have been lost
-  Recorder::Counts messages;               // of the timed window
-  std::uint64_t total_bytes_sent = 0;      // of the whole run, as counted by the engine
-  std::uint64_t total_bytes_received = 0;  // likewise
-  std::optional<Window> window;            // empty if it never opened
-  double duration_s = 0;                   // of the timed window; 0 when it never opened
-  double rate_s = 0;                  // that rates are over: at least the time that the messages stand for
+  bool lossy = false;                      // the delivery is lossy: messages may have been lost
+  Recorder::Counts messages;               // counts of the timed window
+  std::uint64_t total_bytes_sent = 0;      // bytes of the whole run, as counted by the engine
+  std::uint64_t total_bytes_received = 0;  // bytes of the whole run, as counted by the engine
+  std::optional<Window> window;            // empty if the window never opened
+  double duration_s = 0;                   // length of the timed window; 0 when it never opened
+  double rate_s = 0;                  // the time for rates: at least the time that the messages stand for
   double throughput_per_s = 0;        // verified messages a second
   Histogram latency;                  // open loop: since a request was due
   Histogram uncorrected_latency;      // open loop only: since it was sent
-  Histogram send_lateness;            // open loop only: of this load, not of the server
+  Histogram send_lateness;            // open loop only: lateness of this load, not of the server
   std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
-  Usage usage;                        // of this process, in the window
+  Usage usage;                        // usage of this process, in the window
   double usage_s = 0;                 // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // figures of the protocol
-  std::vector<std::string> notes;    // of the engine
+  std::vector<std::string> notes;    // notes of the engine
   std::vector<std::string> missing;  // kernel features the engine had to do without
 
-  // Open loop: what the schedule had for the window, and how much of it was not sent at its end.
+  // Return, for an open loop, the requests due in the window, and those of them that were not sent at its
+  // end.
   std::uint64_t due() const { return messages.sent + messages.never_sent; }
   std::uint64_t unsent() const {
     return messages.behind_at_end - std::min(messages.behind_at_end, messages.behind_at_opening);
   }
 
-  // False for a load without a single reply, even if nothing failed: it has measured nothing. False too where
-  // a connection waited in vain for as long as it lasted: the server may have served the others only.
+  // Returns whether the load succeeded. False for a load without a single reply, even if nothing failed: it
+  // has measured nothing. Also false if a connection had no reply during its whole life: the server may have
+  // served only the others.
   bool clean() const {
     return connections_failed == 0 && messages.failed == 0 && messages.verified > 0 &&
            messages.never_answered == 0 && !interrupted;
   }
 };
 
-// Call after the engine has returned. `usage` is the process's usage between the window's ends.
+// Computes the result. Call after the engine has returned. `usage` is the process's usage between the
+// window's ends.
 LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended);
 
 }  // namespace joust

@@ -17,7 +17,7 @@ constexpr Duration kLossTimeout = std::chrono::seconds(1);
 LoadPlan completed(LoadPlan plan, bool lossy) {
   if (!plan.request_timeout) plan.request_timeout = lossy ? kLossTimeout : kRequestTimeout;
   if (!plan.turns) return plan;
-  plan.messages.reset();  // the turns of a load say how long it sends
+  plan.messages.reset();  // the turns of a load determine how long it sends
   plan.warmup = {};
   return plan;
 }
@@ -85,7 +85,7 @@ void LoadRun::begin_counted_turn(Time now, std::uint64_t messages, bool recorded
   announce_turn(now, now, recorded ? std::nullopt : std::optional(now), recorded);
 }
 
-// The times first: a connection reads them when it has seen the new number.
+// Stores the times before the number: a connection reads them when it has seen the new number.
 void LoadRun::announce_turn(Time now, Time opens, std::optional<Time> closes, bool recorded) {
   if (turns_.under_way()) return;
   windows_ns_.store(windows(now).count());
@@ -104,7 +104,7 @@ void LoadRun::gone(Turns::Number entered, bool at_rest, Time now) {
   if (turns_.gone(entered, at_rest)) end_turn(now);
 }
 
-// The window of a turn lasts until the last reply.
+// Ends a turn. Its window lasts until the last reply.
 void LoadRun::end_turn(Time now) {
   if (turn_is_recorded()) set(closes_, std::max(now, closes().value_or(now)));
   observer_(Milestone::rested);
@@ -130,7 +130,7 @@ void LoadRun::measured(Time now) {
   conclude_phases(now);
 }
 
-// Connections may end before the last one has arrived, so a change of either count checks both.
+// Checks both counts after a change of either, because connections may end before the last one has arrived.
 void LoadRun::conclude_phases(Time now) {
   if (!plan_.messages || arrived_.load() != plan_.connections) return;
   if (settled_.load() == opened_.load() && plan_.warmup != Duration{} && !window_opened_.exchange(true)) {
@@ -153,16 +153,17 @@ void LoadRun::count(const Failure& failure) {
   ++by_stage_[static_cast<std::size_t>(failure.stage)];
   try {
     const bool first_wrong_reply = by_stage_[static_cast<std::size_t>(Stage::verify)] == 1;
-    if (failure.stage == Stage::verify && !first_wrong_reply) return;  // it describes one for all
+    if (failure.stage == Stage::verify && !first_wrong_reply) return;  // the first describes all
     std::string text = describe(failure);
     if (complaints_.size() < kComplaintsKept && std::ranges::find(complaints_, text) == complaints_.end())
       complaints_.push_back(std::move(text));
   } catch (const std::bad_alloc&) {
-    // The failure is counted without its words. The load must go on: others wait for this connection's count.
+    // The failure is counted without its text. The load must go on: other connections wait for the count.
   }
 }
 
-// If no connection was ready, there was no window; if a load takes turns, there were several.
+// Returns the length of all windows. If no connection was ready, no window was opened. A load that takes
+// turns has several.
 Duration LoadRun::windows(Time ended) const {
   const Duration last = std::min(closes().value_or(ended), ended) - opens().value_or(ended);
   return std::max(Duration{}, last) + windows_before();

@@ -23,8 +23,8 @@ namespace joust {
 //   connecting -> start (all connections are open, or have failed) -> warm-up -> timed window -> the last
 //   replies
 //
-// Sessions learn of the start from publications(), and so of the window's opening where it cannot be computed
-// in advance; until then they show no output. With a duration the window follows the warm-up at once. With a
+// Sessions detect the start through publications(), and so the window's opening if it cannot be computed in
+// advance; until then they show no output. With a duration the window follows the warm-up at once. With a
 // count of messages the replies of the warm-up are awaited first, so that every request sent in the window is
 // answered in it.
 //
@@ -32,7 +32,7 @@ namespace joust {
 //
 //   at rest -> ramp -> timed window -> the last replies -> at rest
 //
-// In counted turns (begin_counted_turn()) there is no ramp, and the window ends with the last reply.
+// Counted turns (begin_counted_turn()) have no ramp, and the window ends with the last reply.
 //
 // A connection that ends with a reply (Heard::last_reply) hands its seat over to another one, which is
 // dialled at once and goes on as if it were the same: the load waits for it in each phase.
@@ -44,15 +44,15 @@ namespace joust {
 // All methods: any thread.
 class LoadRun {
  public:
-  explicit LoadRun(const LoadPlan& plan, bool lossy = false);  // `lossy`: the delivery is
+  explicit LoadRun(const LoadPlan& plan, bool lossy = false);  // `lossy`: the delivery is lossy
 
-  const LoadPlan& plan() const { return plan_; }  // with a request timeout
+  const LoadPlan& plan() const { return plan_; }  // its request timeout is set
   bool lossy() const { return lossy_; }
   Publications& publications() { return publications_; }
   Recorder& recorder() { return recorder_; }
   const Recorder& recorder() const { return recorder_; }
 
-  // Before the engine runs: when it does.
+  // Sets the time at which the engine begins. Call before it runs.
   void begin(Time now) { seats_.begin(now); }
 
   // Called by sessions and services.
@@ -61,27 +61,27 @@ class LoadRun {
   void not_opened(const Failure& failure, Time now);
   void handed_over(Seat seat, Time now);                   // the connection has ended with a reply
   void lost(Seat seat, const Failure& failure, Time now);  // only if the plan reconnects
-  // A lost seat has a connection again. It takes part in the turns after the returned one.
+  // Counts that a lost seat has a connection again. It takes part in the turns after the returned one.
   Turns::Number came_back(Seat& seat, Time now);
   std::optional<Redial> redial(Time now);  // see Service
   void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
   void measured(Time now);  // the connection's part of the window is over, or the connection ended
   void failed(const Failure& failure);  // an open connection
-  void stopped(Time now);  // a connection has been told of a stop: the window ends, or does not open any more
+  void stopped(Time now);  // a connection has received a stop: the window ends, or does not open any more
   void entered_window();   // a connection has seen that the window is open (duration only)
   // Begins a turn of this length, from now; its window opens after `ramp`, or never. Async-signal-safe.
   void begin_turn(Time now, Duration length, std::optional<Duration> ramp);
-  // Begins a turn of so many messages of each connection. Likewise.
+  // Begins a turn of so many messages of each connection. Async-signal-safe.
   void begin_counted_turn(Time now, std::uint64_t messages, bool recorded);
   std::uint64_t messages_in_turn() const { return messages_in_turn_.load(std::memory_order_acquire); }
   Turns::Number turn() const { return turns_.number(); }
-  // False for a turn without a window, which leaves no trace in the results.
+  // Returns false for a turn without a window, which has no effect on the results.
   bool turn_is_recorded() const { return opens() != closes(); }
   bool turn_under_way() const { return turns_.under_way(); }
   void rested(Time now);                                     // the connection's part of the turn is over
   void gone(Turns::Number entered, bool at_rest, Time now);  // the connection has failed, in turns
 
-  // Empty while the time is unknown.
+  // Return nothing while the time is unknown.
   std::optional<Time> start() const { return load(start_); }
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
@@ -95,8 +95,8 @@ class LoadRun {
   void observe(Observer observer) { observer_ = std::move(observer); }
 
   // Results.
-  Duration windows(Time ended) const;  // up to now, or to the end of the run
-  Duration windows_before() const { return Duration(windows_ns_.load()); }  // of all turns before this one
+  Duration windows(Time ended) const;  // until `ended`: now, or the end of the run
+  Duration windows_before() const { return Duration(windows_ns_.load()); }  // windows of earlier turns
   std::optional<Time> first_opens() const { return plan_.turns ? load(first_opens_) : opens(); }
   std::uint64_t connections_opened() const { return opened_.load(); }
   std::uint64_t connections_failed() const;
@@ -135,7 +135,7 @@ class LoadRun {
   std::atomic<std::uint64_t> down_{0};  // seats that had a connection and have none
   std::atomic<std::uint64_t> reconnects_{0};
   std::atomic<std::uint64_t> handovers_{0};
-  std::atomic<bool> window_opened_{false};  // after the connections settled
+  std::atomic<bool> window_opened_{false};  // after all connections have settled
   Instant_ns start_{kUnknown};
   Instant_ns opens_{kUnknown};
   Instant_ns closes_{kUnknown};

@@ -32,7 +32,7 @@ void Schedule::restart() {
 
 double Schedule::gap_ns() {
   if (!poisson_) return interval_ns_;
-  constexpr double kUnit = 0x1p-53;  // of the 53 bits that a double keeps
+  constexpr double kUnit = 0x1p-53;  // step of the 53 bits that a double keeps
   const double uniform = static_cast<double>(mixed(random_ += kMixStep) >> 11) * kUnit;
   return -std::log1p(-uniform) * interval_ns_;
 }

@@ -8,30 +8,30 @@
 
 namespace joust {
 
-// The longest pause that a plan can make between two requests of one connection.
+// Returns the longest pause that a plan can make between two requests of one connection.
 Duration longest_gap(const LoadPlan& plan);
 
-// When the requests of one connection are due, by LoadPlan::interval or LoadPlan::rate_per_s.
-// Not used by loads that have neither. One thread at a time.
+// Computes when the requests of one connection are due, by LoadPlan::interval or LoadPlan::rate_per_s. Not
+// used by loads that have neither. One thread at a time.
 class Schedule {
  public:
   // The connections are numbered from 0; each has its own place in the interval, and its own arrivals.
   Schedule(const LoadPlan& plan, std::uint64_t connection);
 
   bool has_begun() const { return next_ != Time::max(); }
-  // Whether all connections send their first requests at the instant of the start.
+  // Returns whether all connections send their first requests at the instant of the start.
   bool begins_with_all() const { return together_ && !has_begun(); }
 
-  // The schedule begins, or goes on after pause() as if no time had passed.
+  // Begins the schedule, or continues it after pause() as if no time had passed.
   void begin(Time now);
   void pause(Time now) { paused_ = now; }
   void restart();  // the next begin() is the first one again
 
   Time next() const { return next_; }  // Time::max() before the beginning
   void advance();
-  // Closed loops: with all slots in use, the next request is moved back to `earliest`.
+  // Closed loops: moves the next request back to `earliest`, because all slots were in use.
   void move_back(Time earliest);
-  // How many requests are due before `end`; with Poisson arrivals the expected number.
+  // Returns how many requests are due before `end`; with Poisson arrivals the expected number.
   std::uint64_t due_before(Time end) const;
 
  private:
@@ -40,11 +40,11 @@ class Schedule {
   double interval_ns_;          // from one burst to the next, on average
   std::uint64_t burst_;         // requests
   std::uint64_t of_burst_ = 0;  // requests of the present burst that come before the next one
-  double place_ns_;             // of the first request
+  double place_ns_;             // place of the first request in the interval
   bool poisson_, together_;
   std::uint64_t random_;  // state of the generator
   Time origin_{};
-  double since_origin_ns_{};  // of the next request; kept apart, because an interval may be 333.3 ns
+  double since_origin_ns_{};  // time of the next request; kept apart, because an interval may be 333.3 ns
   Time next_ = Time::max();
   Time paused_{};
 };

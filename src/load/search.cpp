@@ -14,10 +14,10 @@ namespace joust {
 namespace {
 
 constexpr double kFirstRate = 1000;
-constexpr double kLowestRate = 1, kHighestRate = 1e9;  // that are tried
+constexpr double kLowestRate = 1, kHighestRate = 1e9;  // limits of the rates that are tried
 constexpr double kCloseEnough = 1.02;
-constexpr int kMajority = 2;                                // of three tries
-constexpr double kMostUnsent = 0.01;                        // of the requests that were due
+constexpr int kMajority = 2;                                // tries, of three
+constexpr double kMostUnsent = 0.01;                        // share of the requests due
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -55,13 +55,13 @@ void judge(const Criterion& criterion, SearchStep& step) {
   }
 }
 
-// A server that is too slow still accepts connections.
+// Returns whether the server was lost. A server that is too slow still accepts connections.
 bool is_lost(const LoadResult& load) {
   return load.connections_ok == 0 && load.errors[static_cast<std::size_t>(Stage::connect)] > 0 &&
          !load.complaints.empty();
 }
 
-// Whether the load's own lateness takes half of what was allowed.
+// Returns whether the load's own lateness takes half of the allowed latency.
 bool is_late(const Criterion& criterion, const LoadResult& load) {
   const auto late = criterion.of(load.send_lateness);
   return late && 2 * *late > criterion.limit;
@@ -116,8 +116,8 @@ std::optional<double> RateSearch::next() const {
   return rate_;
 }
 
-// Far below its limit a server holds a rate at once: while rates rise, one try is enough. After the first
-// failure the last rate that held is one of two ends, so it is tried again.
+// Chooses the next rate. Far below its limit a server holds a rate at once: while rates rise, one try is
+// enough. After the first failure the last rate that held is one of two ends, so it is tried again.
 void RateSearch::tried(Held held) {
   if (held == Held::unknown) {  // a higher rate has more messages
     too_low_ = failed_.has_value() || failed_here_ > 0;

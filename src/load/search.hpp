@@ -13,15 +13,15 @@
 // The search for the highest rate at which a latency stays below a limit.
 namespace joust {
 
-// "p99<1ms": a figure of the latency, counted from the intended send, and its limit.
+// A criterion such as "p99<1ms": a figure of the latency, counted from the intended send, and its limit.
 struct Criterion {
   std::string figure;              // "p99", "mean", "max"
-  std::optional<double> quantile;  // of a percentile
+  std::optional<double> quantile;  // for a percentile
   Duration limit;
 
-  // Empty where too few samples lie beyond the percentile.
+  // Returns the figure; nothing if too few samples lie beyond the percentile.
   std::optional<Duration> of(const Histogram& latency) const;
-  // How many messages it takes to know the figure.
+  // Returns how many messages are needed to know the figure.
   double messages_needed() const;
 };
 
@@ -29,15 +29,15 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 
 enum class Held : std::uint8_t { yes, no, unknown };
 
-// The rates to be tried: doubled until the criterion fails (a quarter where the first fails), then between
-// the highest that held and the lowest that failed. A shared machine disturbs tries, so a rate fails, or is
-// the highest, by two tries of three.
+// Chooses the rates to be tried: doubled until the criterion fails (or divided by four if the first rate
+// fails), then between the highest that held and the lowest that failed. A shared machine disturbs tries, so
+// a rate fails, or is the highest, by two tries of three.
 class RateSearch {
  public:
   explicit RateSearch(double first_rate) : rate_(first_rate) {}
 
-  // Of the next try. Empty when both ends are within 2 %, at the ends of what can be asked for, and where
-  // lower rates have too few messages to know.
+  // Returns the rate of the next try. Empty when both ends are within 2 %, at the ends of the allowed rates,
+  // and if lower rates have too few messages to know the figure.
   std::optional<double> next() const;
   void tried(Held held);
 
@@ -48,7 +48,7 @@ class RateSearch {
   void conclude(bool held);
 
   double rate_;
-  bool too_low_ = false;                 // what is left to be tried
+  bool too_low_ = false;                 // the remaining rates have too few messages
   int held_here_ = 0, failed_here_ = 0;  // tries of this rate
   std::optional<double> held_, failed_;
 };
@@ -57,7 +57,7 @@ struct SearchStep {
   LoadPlan plan;
   LoadResult load;
   Held held = Held::no;
-  std::string why;  // not yes, in words
+  std::string why;  // in words, unless the rate held
 };
 
 struct SearchResult {
@@ -67,7 +67,7 @@ struct SearchResult {
   // The load itself was late where the criterion failed: the server may hold a higher rate.
   bool limited_by_load = false;
   bool interrupted = false;
-  std::string lost{};  // why no connection could be opened any more; then the answer is not known
+  std::string lost{};  // why no more connections could be opened; then the answer is not known
 };
 
 // Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. Ends early after a

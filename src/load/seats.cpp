@@ -101,7 +101,7 @@ std::optional<Time> Seats::dial(Time now) {
 std::optional<Seat> Seats::take_waiting() {
   const std::lock_guard lock(mutex_);
   if (waiting_.empty()) return std::nullopt;
-  std::optional<Seat> last(std::move(waiting_.back()));  // of the heap
+  std::optional<Seat> last(std::move(waiting_.back()));  // last element of the heap
   waiting_.pop_back();
   return last;
 }

@@ -14,7 +14,7 @@ namespace {
 using Kind = LoadSetting::Kind;
 using namespace std::chrono_literals;
 
-constexpr double kLeastRate = 0.001, kMostRate = 1e9;  // parse_rate() has them too
+constexpr double kLeastRate = 0.001, kMostRate = 1e9;  // parse_rate() has the same limits
 
 constexpr std::uint64_t count_of(Duration time) {
   return static_cast<std::uint64_t>(time.count());
@@ -50,7 +50,7 @@ std::string range_text(const LoadSetting& setting) {
                      number_text(setting, setting.most));
 }
 
-// The number, or each of two, that has limits.
+// Returns the number of a value, or both numbers of a range, to which limits apply.
 std::vector<std::uint64_t> numbers_in(const SettingValue& value) {
   if (const auto* number = std::get_if<std::uint64_t>(&value)) return {*number};
   if (const auto* time = std::get_if<Duration>(&value)) return {count_of(*time)};

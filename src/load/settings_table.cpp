@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rows. A new setting of a load is one of them, a member of LoadPlan, and what the load does by it.
+// The rows of the settings. A new setting of a load needs a row, a member of LoadPlan, and the code that uses
+// it.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -26,7 +27,7 @@ inline constexpr bool is_optional = false;
 template <typename T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
-// Access to a member that is a number or a time, or may be one.
+// Access a member that is a number or a time, or an optional one.
 template <auto Member>
 SettingValue get(const LoadPlan& plan) {
   const auto& value = plan.*Member;
@@ -47,7 +48,7 @@ void set(LoadPlan& plan, const SettingValue& value) {
   }
 }
 
-// Access to a member that is one of two words.
+// Access a member that is one of two words.
 using Words = std::array<std::string_view, 2>;
 constexpr Words kArrivals{"constant", "poisson"}, kPhases{"spread", "together"},
     kReconnects{"never", "always"};
@@ -62,7 +63,7 @@ void set_word(LoadPlan& plan, const SettingValue& value) {
   plan.*Member = static_cast<Word>(std::get<std::string>(value) == Choices[1]);
 }
 
-// A load without a rate has none.
+// Access the rate. A load without a rate has no value.
 SettingValue get_rate(const LoadPlan& plan) {
   return plan.open_loop() ? SettingValue(plan.rate_per_s) : SettingValue();
 }
@@ -71,7 +72,7 @@ void set_rate(LoadPlan& plan, const SettingValue& value) {
   plan.rate_per_s = rate == nullptr ? 0 : *rate;
 }
 
-// A number of messages takes the place of the time, and the other way round.
+// Access the duration. A number of messages replaces the time, and a time replaces the number.
 SettingValue get_duration(const LoadPlan& plan) {
   return plan.window() ? SettingValue(plan.duration) : SettingValue();
 }

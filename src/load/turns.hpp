@@ -6,13 +6,13 @@
 
 namespace joust {
 
-// 1 / the share of a turn that is its ramp, in which connections that all send at one instant get out of
-// step.
+// The inverse of the share of a turn that is its ramp, in which connections that all send at one instant get
+// out of step.
 inline constexpr int kRampShare = 5;
 
-// Counts who takes part in the turns of a load (LoadPlan::turns), so that the end of each turn is known: all
-// connections that were alive when it began have come to rest, or have gone. Lock-free, because turns are
-// begun by a signal handler. All methods: any thread.
+// Counts the connections that take part in the turns of a load (LoadPlan::turns), so that the end of each
+// turn is known: all connections that were alive when it began have come to rest, or have ended. Lock-free,
+// because a signal handler begins turns. All methods: any thread.
 class Turns {
  public:
   using Number = std::uint32_t;  // 0 before the first turn; wraps after 16 million
@@ -20,23 +20,24 @@ class Turns {
   Number number() const { return number_of(word_.load(std::memory_order_acquire)); }
   bool under_way() const { return remaining_of(word_.load(std::memory_order_acquire)) > 0; }
 
-  // One more connection takes part, from the turn after the returned one on.
+  // Adds a connection, which takes part from the turn after the returned one on.
   Number joined();
-  // Begins a turn. False, and nothing changes, if the one before is not over or, unless it may be deserted,
-  // if no connection is left.
+  // Begins a turn. Returns false, without a change, if the previous turn is not over. Also returns false if
+  // no connection is left, unless a turn may be deserted.
   bool begin(bool may_be_deserted = false);
-  // A turn that began without a connection is over when this is called. True if that ends a turn.
+  // Ends a turn that began without a connection. Returns true if one was under way.
   bool end_deserted();
   bool deserted() const { return remaining_of(word_.load(std::memory_order_acquire)) == kDeserted; }
-  // A connection has come to rest. True if that ends the turn.
+  // Counts that a connection has come to rest. Returns true if that ends the turn.
   bool rested();
-  // A connection that has entered turn `entered` last has gone, `at_rest` or in that turn. True if that ends
-  // a turn.
+  // Counts that a connection has ended, `at_rest` or in a turn. `entered` is the turn that it entered last.
+  // Returns true if that ends a turn.
   bool gone(Number entered, bool at_rest);
 
  private:
-  // One word, so that a connection that goes at the beginning of a turn is counted in it or is not, but never
-  // half: number (24 bits), connections alive (20), connections that the turn waits for (20).
+  // The state in one word, so that a connection that ends at the beginning of a turn is either counted in it
+  // or not, but never half: number (24 bits), connections alive (20), connections that the turn waits for
+  // (20).
   static constexpr int kBits = 20;
   static constexpr std::uint64_t kMask = (std::uint64_t{1} << kBits) - 1;
   static constexpr std::uint64_t kDeserted = kMask;  // more connections than a load may have

@@ -11,7 +11,7 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kShown = 64;
-constexpr std::size_t kBefore = 16;  // bytes before a difference that is behind the first ones
+constexpr std::size_t kBefore = 16;  // bytes before a difference that lies behind the first ones
 
 std::string quoted(Bytes bytes, std::size_t from) {
   const Bytes part = bytes.subspan(std::min(from, bytes.size()),

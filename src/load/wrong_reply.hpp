@@ -9,18 +9,18 @@
 
 namespace joust {
 
-// A message that a load did not accept.
+// A message that a load has refused.
 struct WrongReply {
   std::string_view complaint;  // the exchange's
   std::uint64_t connection = 0;
-  std::uint64_t request = 0;  // the oldest without a reply, from 0
-  Bytes expected{};           // empty if the exchange does not say
+  std::uint64_t request = 0;  // number of the oldest request without a reply, from 0
+  Bytes expected{};           // empty if the exchange does not report it
   Bytes came{};
 };
 
-// What was wrong with it, for people: which request, what was expected, what came, and where both differ
-// first. Of either at most 64 bytes are shown, as text with other bytes as \xHH: the first ones, or those
-// around the first difference if that is behind them.
+// Describes the error for people: which request, the expected and the received message, and where they first
+// differ. At most 64 bytes of each are shown, as text with other bytes as \xHH: the first ones, or those
+// around the first difference if it lies behind them.
 std::string describe(const WrongReply& wrong);
 
 }  // namespace joust

@@ -26,7 +26,7 @@ std::optional<int> parse_number(std::string_view text) {
   return number;
 }
 
-// "3" or "0-2"
+// Reads a range: "3" or "0-2".
 std::optional<Range> parse_range(std::string_view text) {
   const std::size_t dash = text.find('-');
   const auto first = parse_number(text.substr(0, dash));

@@ -7,15 +7,16 @@
 
 namespace joust {
 
-// The clock rates of some CPUs at some times.
+// The range of the clock rates of some CPUs, at one time or several.
 struct ClockRates {
   double least_mhz = 0, most_mhz = 0;
 };
 
-ClockRates operator|(const ClockRates& one, const ClockRates& other);  // of both
+ClockRates operator|(const ClockRates& one, const ClockRates& other);  // the range of both
 
-// The rates now, of the first sixteen of these CPUs, because reading may interrupt a CPU. Nothing where the
-// kernel does not tell, as in most virtual machines. `root` is where sys/ is.
+// Returns the present rates of the first sixteen of these CPUs; not of more, because reading may interrupt a
+// CPU. Returns nothing where the kernel does not report them, as in most virtual machines. `root` is the
+// directory of sys/.
 std::optional<ClockRates> read_clock_rates(std::span<const int> cpus, const std::string& root = "/");
 
 }  // namespace joust

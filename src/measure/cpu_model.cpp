@@ -45,7 +45,7 @@ std::string_view name_of(std::span<const Name> names, unsigned number) {
   return found == names.end() ? std::string_view() : found->text;
 }
 
-// The value of a line such as "CPU part\t: 0xd0c".
+// Returns the value of a line such as "CPU part\t: 0xd0c".
 std::string_view value_of(std::string_view text, std::string_view key) {
   const std::string_view rest = field_of(text, key).value_or("");
   return rest.starts_with(':') ? trimmed(rest.substr(1)) : std::string_view();
@@ -59,7 +59,8 @@ unsigned number_of(std::string_view text) {
   return number;
 }
 
-// "Arm Neoverse-N1 r3p1"; a part that is not known here by its number. Empty for other processors than ARM.
+// Describes a core: "Arm Neoverse-N1 r3p1". An unknown part has its number. Empty for other processors than
+// ARM.
 std::string arm_core(std::string_view core) {
   const std::string_view implementer = value_of(core, "CPU implementer");
   if (implementer.empty()) return {};
@@ -73,7 +74,7 @@ std::string arm_core(std::string_view core) {
                      number_of(value_of(core, "CPU variant")), number_of(value_of(core, "CPU revision")));
 }
 
-// Each kind of ARM core once, in the order of the CPUs.
+// Lists each kind of ARM core once, in the order of the CPUs.
 std::string arm_cores(std::string_view cpuinfo) {
   std::vector<std::string> kinds;
   std::string text;
@@ -93,7 +94,7 @@ std::string arm_cores(std::string_view cpuinfo) {
 std::string cpu_model(std::string_view cpuinfo, std::string_view board) {
   std::string_view machine = trimmed(board.substr(0, board.find('\0')));
   if (machine.empty()) machine = value_of(cpuinfo, "Model");  // 32-bit ARM
-  // Before "model name", which on 32-bit ARM is that of the architecture only.
+  // ARM cores come before "model name", which on 32-bit ARM names the architecture only.
   std::string model = arm_cores(cpuinfo);
   for (const char* key : {"model name", "cpu model", "cpu", "uarch"})  // x86; MIPS; POWER; RISC-V
     if (model.empty()) model = value_of(cpuinfo, key);

@@ -31,7 +31,7 @@ struct Setting {
   bool must_agree = true;
 };
 
-// What a file of one value says.
+// Settings that are the content of a file with one value.
 constexpr Setting kMachine[] = {
     {"kernel", "proc/sys/kernel/osrelease"},
     {"online_cpus", "sys/devices/system/cpu/online"},
@@ -40,7 +40,7 @@ constexpr Setting kMachine[] = {
 };
 constexpr Setting kSysctls[] = {
     {"tcp_congestion_control", "proc/sys/net/ipv4/tcp_congestion_control"},
-    // Informative: what a trial did use is read back from its sockets.
+    // Informative only: the algorithm that a trial used is read back from its sockets.
     {"tcp_allowed_congestion_control", "proc/sys/net/ipv4/tcp_allowed_congestion_control", false},
     {"tcp_rmem", "proc/sys/net/ipv4/tcp_rmem"},
     {"tcp_wmem", "proc/sys/net/ipv4/tcp_wmem"},
@@ -66,7 +66,7 @@ std::string file_value(const std::string& path) {
   return one_line(read_proc_file(path).value_or(""));
 }
 
-// The paths in a directory in a fixed order; none when it cannot be read.
+// Returns the paths in a directory in a fixed order; none when it cannot be read.
 std::set<std::filesystem::path> entries_of(const std::string& directory) {
   std::set<std::filesystem::path> paths;
   std::error_code error;
@@ -80,7 +80,7 @@ std::string digest_64(std::string_view text) {
   return fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
 }
 
-// As the hypervisor names itself to programs (CPUID leaf 0x40000000), "none" on bare metal.
+// Returns the hypervisor's name for itself (CPUID leaf 0x40000000), "none" on bare metal.
 std::string hypervisor() {
 #if defined(__x86_64__) || defined(__i386__)
   constexpr unsigned kRunsUnderHypervisor = 1u << 31;
@@ -96,7 +96,8 @@ std::string hypervisor() {
 #endif
 }
 
-// One digest for some twenty files of a sentence each: what the kernel does against CPU vulnerabilities.
+// Returns one digest of some twenty files with a sentence each: the kernel's mitigations of CPU
+// vulnerabilities.
 std::string mitigations(const std::string& root) {
   std::string all;
   for (const auto& path : entries_of(root + "sys/devices/system/cpu/vulnerabilities"))
@@ -104,7 +105,7 @@ std::string mitigations(const std::string& root) {
   return all.empty() ? kUnknown : digest_64(all);
 }
 
-// "performance", or "performance+powersave" where CPUs differ.
+// Returns the governor: "performance", or "performance+powersave" where CPUs differ.
 std::string governor(const std::string& root) {
   std::set<std::string> governors;
   for (const auto& path : entries_of(root + "sys/devices/system/cpu"))
@@ -115,7 +116,7 @@ std::string governor(const std::string& root) {
   return text.empty() ? kUnknown : text;
 }
 
-// "soft/hard"
+// Returns a limit as "soft/hard".
 std::string limit(auto resource) {
   rlimit limits{};
   if (::getrlimit(resource, &limits) != 0) return kUnknown;
@@ -127,7 +128,7 @@ std::string liburing_version() {
 #if defined(IO_URING_VERSION_MAJOR)
   return fmt::format("{}.{}", IO_URING_VERSION_MAJOR, IO_URING_VERSION_MINOR);
 #elif defined(JOUST_HAVE_LIBURING)
-  return "before 2.4";  // the first that says which it is
+  return "before 2.4";  // the first version that reports its number
 #else
   return "none";
 #endif
@@ -141,7 +142,7 @@ std::string compiler() {
 #endif
 }
 
-// XXH3-128 in its canonical form, as xxh128sum prints it.
+// Returns the XXH3-128 of this program in its canonical form, as xxh128sum prints it.
 std::string own_hash(const std::string& root) {
   const auto program = read_proc_file(root + "proc/self/exe");
   if (!program) return kUnknown;
@@ -176,13 +177,13 @@ Environment read_environment(const std::string& root) {
   add("governor", governor(root));
   for (const Setting& one : kSysctls) add(one.name, file_value(root + one.path), one.must_agree);
   add("limit_nofile", limit(RLIMIT_NOFILE));
-  add("limit_nproc", limit(RLIMIT_NPROC), false);  // met or not met: it does not slow a run down
+  add("limit_nproc", limit(RLIMIT_NPROC), false);  // reached or not: it does not slow a run down
   add("compiler", compiler());
   add("build_type", JOUST_BUILD_TYPE);
   add("sanitizers", *JOUST_SANITIZERS ? JOUST_SANITIZERS : "none");
   add("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
   add("liburing", liburing_version());
-  add("joust_version", JOUST_VERSION, false);  // the hash tells more
+  add("joust_version", JOUST_VERSION, false);  // the hash identifies the program more exactly
   add("program_xxh3_128", own_hash(root));
   return environment;
 }

@@ -12,15 +12,15 @@ namespace {
 
 constexpr double kLinesPerHalving = 5;
 
-// How far from `percent` the next line is: a fifth of the way that halves the rest to 100. HdrHistogram's own
-// rule (PercentileIterator): lines are 10 apart up to 50, then 5 apart up to 75, then 2.5. In per cent, as
-// there: the sums are then exact where it matters.
+// Returns the distance from `percent` to the next line: a fifth of the way that halves the rest to 100. This
+// is HdrHistogram's own rule (PercentileIterator): lines are 10 apart up to 50, then 5 apart up to 75, then
+// 2.5. The unit is per cent, as in HdrHistogram: the sums are then exact where it matters.
 double step_from(double percent) {
   const double halvings = std::floor(std::log2(100 / (100 - percent))) + 1;
   return 100 / (kLinesPerHalving * std::exp2(halvings));
 }
 
-// From the middles of the buckets, as HdrHistogram takes it.
+// Returns the deviation computed from the middles of the buckets, as HdrHistogram does.
 double standard_deviation(const std::vector<Histogram::Bucket>& buckets, double mean, double total) {
   double squares = 0;
   for (const Histogram::Bucket& bucket : buckets) {

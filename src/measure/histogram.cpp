@@ -25,13 +25,13 @@ void add(std::uint64_t& cell, std::uint64_t amount) {
   std::atomic_ref(cell).fetch_add(amount, std::memory_order_relaxed);
 }
 
-// Without a locked instruction, for the only thread that adds; others may read meanwhile.
+// Adds without a locked instruction, for the only thread that adds. Other threads may read meanwhile.
 void add_alone(std::uint64_t& cell, std::uint64_t amount) {
   std::atomic_ref shared(cell);
   shared.store(shared.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
-// Keeps in `cell` whichever of it and `value` comes first in the order `before`.
+// Keeps the present value of `cell` or `value` in it, whichever comes first in the order `before`.
 template <typename Before>
 void keep(std::uint64_t& cell, std::uint64_t value, Before before) {
   std::atomic_ref shared(cell);
@@ -92,7 +92,8 @@ Histogram Histogram::since(const Histogram& earlier) const {
 }
 
 std::uint64_t Histogram::count() const {
-  // Not a counter of its own: recording stays two additions, and count and buckets cannot disagree.
+  // The count is no counter of its own. So recording stays two additions, and count and buckets cannot
+  // disagree.
   std::uint64_t total = 0;
   for (std::uint64_t& cell : cells_->counts) total += load(cell);
   return total;
@@ -119,7 +120,7 @@ double Histogram::mean() const {
 }
 
 std::uint64_t Histogram::rank_of(double quantile, std::uint64_t total) const {
-  // One step down, so that 0.07 * 100 = 7.000000000000001 is rank 7 and not 8.
+  // The product is taken one step down, so that 0.07 * 100 = 7.000000000000001 is rank 7 and not 8.
   const double below = std::nextafter(std::clamp(quantile, 0.0, 1.0), 0.0);
   const auto rank = static_cast<std::uint64_t>(std::ceil(below * static_cast<double>(total)));
   return std::clamp<std::uint64_t>(rank, 1, std::max<std::uint64_t>(total, 1));

@@ -11,8 +11,8 @@
 
 namespace joust {
 
-// How many threads record in one place at the same time. One needs no atomic additions, which take several
-// times as long.
+// The number of threads that record in one place at the same time. One thread needs no atomic additions,
+// which take several times as long.
 enum class Writers { one, several };
 
 // Counts of latencies in nanoseconds, exact to three significant decimal digits.
@@ -27,7 +27,8 @@ enum class Writers { one, several };
 // they are exact. A moved-from histogram may only be assigned to or destroyed.
 class Histogram {
  public:
-  // About 73 minutes. Greater values are counted in the last bucket, and by saturated().
+  // The greatest value with a bucket of its own, about 73 minutes. Greater values are counted in the last
+  // bucket, and by saturated().
   static constexpr std::uint64_t kHighestTrackable_ns = (std::uint64_t{1} << 42) - 1;
 
   // The values of one bucket: both ends belong to it.
@@ -38,42 +39,45 @@ class Histogram {
     bool operator==(const Bucket&) const = default;
   };
 
-  // Reserves 270 kB of address space; the system gives pages of it as they are first counted in.
+  // Reserves 270 kB of address space. The system provides a page of it when a value in the page is first
+  // counted.
   Histogram();
 
   void record(std::uint64_t value_ns, std::uint64_t times = 1, Writers writers = Writers::several);
   void merge(const Histogram& other);
-  // The values that came after `earlier`, a copy of this one from then. Their ends are those of their
-  // buckets.
+  // Returns the values recorded since `earlier`, a copy of this histogram. The least and the greatest value
+  // have the ends of their buckets.
   Histogram since(const Histogram& earlier) const;
 
   std::uint64_t count() const;
-  std::uint64_t saturated() const;  // how many were above kHighestTrackable_ns
-  // Exact, as they do not come from the buckets. 0 for an empty histogram. The sum wraps at 2^64 ns (584
-  // years).
+  std::uint64_t saturated() const;  // number of values above kHighestTrackable_ns
+  // Return exact values, because these do not come from the buckets. 0 for an empty histogram. The sum wraps
+  // at 2^64 ns (584 years).
   std::uint64_t min() const;
   std::uint64_t max() const;
   std::uint64_t sum() const;
   double mean() const;
 
-  // The value that `quantile` (0..1) of all values do not exceed, by nearest rank: the highest value of the
-  // bucket that holds the value of rank ceil(quantile * count), at least 1. At most 0.1 % above that value
-  // and never below it. Never above max(), the one difference from HdrHistogram. 0 for an empty histogram.
+  // Returns the value that `quantile` (0..1) of all values do not exceed, by nearest rank: the highest value
+  // of the bucket that holds the value of rank ceil(quantile * count), at least 1. The result is at most 0.1
+  // % above that value and never below it. It is never above max(), the one difference from HdrHistogram. 0
+  // for an empty histogram.
   std::uint64_t value_at(double quantile) const;
 
-  // value_at(), or nothing when fewer than 10 values lie beyond it: so few are an anecdote, not a percentile.
+  // Returns value_at(), or nothing when fewer than 10 values lie beyond it: so few are an anecdote, not a
+  // percentile.
   std::optional<std::uint64_t> percentile(double quantile) const;
-  // Whether fewer than 100 values lie beyond the quantile, so that its percentile deserves a mark.
+  // Returns whether fewer than 100 values lie beyond the quantile, so that its percentile needs a mark.
   bool few_beyond(double quantile) const;
 
-  // The buckets that are not empty, lowest first.
+  // Returns the buckets that are not empty, lowest first.
   std::vector<Bucket> buckets() const;
 
-  // The percentile distribution as HdrHistogram's tools write and plot it (.hgrm files), values divided by
-  // `unit_ns`: 1e3 writes microseconds. Five lines for every halving of the distance to 100 %.
+  // Returns the percentile distribution in the format of HdrHistogram's tools (.hgrm files). Values are
+  // divided by `unit_ns`: 1e3 writes microseconds. Five lines for every halving of the distance to 100 %.
   std::string hgrm(double unit_ns = 1) const;
 
-  // The memory that record() writes to. It shares no cache line with any other.
+  // Returns the memory that record() writes to. It shares no cache line with any other memory.
   const ZeroedLines& memory() const { return memory_; }
 
  private:
@@ -89,7 +93,7 @@ class Histogram {
   std::uint64_t beyond(double quantile) const;
 
   ZeroedLines memory_;
-  Cells* cells_;  // in it
+  Cells* cells_;  // in memory_
 };
 
 }  // namespace joust

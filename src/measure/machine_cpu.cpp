@@ -69,7 +69,7 @@ MachineCpu operator+(const MachineCpu& one, const MachineCpu& other) {
 
 std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second,
                                             std::span<const int> cpus) {
-  // With the blank: "cpu0" is one CPU only.
+  // The key has a blank, because "cpu0" is one CPU only.
   if (cpus.empty()) return cpu_of_line(field_of(proc_stat, "cpu "), ticks_per_second);
   MachineCpu sum;
   for (const int number : cpus) {

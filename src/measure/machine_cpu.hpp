@@ -7,9 +7,9 @@
 
 namespace joust {
 
-// Where the time of all CPUs of the machine, or of some of them, went, in CPU seconds since boot, or within a
-// window: the difference of two of these. The kinds are those of /proc/stat (proc(5)); guests' time is part
-// of user and nice there.
+// The CPU seconds of all CPUs of the machine, or of some, by kind: since boot, or within a window, as the
+// difference of two readings. The kinds are those of /proc/stat (proc(5)), which includes guests' time in
+// user and nice.
 struct MachineCpu {
   double user_s = 0;
   double nice_s = 0;
@@ -18,26 +18,26 @@ struct MachineCpu {
   double iowait_s = 0;
   double irq_s = 0;
   double softirq_s = 0;
-  double steal_s = 0;  // runnable, but the hypervisor ran somebody else
+  double steal_s = 0;  // runnable, but the hypervisor ran another guest
 
-  double total_s() const;  // everything, with steal: CPUs x wall-clock time
+  double total_s() const;  // all kinds, including steal: CPUs x wall-clock time
   double busy_s() const;   // neither idle, nor waiting for a disk, nor stolen
 
-  // Of the total time; 0 for an empty window.
+  // Return a share of the total time; 0 for an empty window.
   double busy_fraction() const;
   double softirq_fraction() const;
   double steal_fraction() const;
 };
 
 MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier);
-MachineCpu operator+(const MachineCpu& one, const MachineCpu& other);  // of two windows
+MachineCpu operator+(const MachineCpu& one, const MachineCpu& other);  // the sum of two windows
 
 // Reads the text of /proc/stat: the sum of these CPUs' lines, or, if `cpus` is empty, the line of all.
 // Nothing if a line is missing or does not have all eight kinds.
 std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double ticks_per_second,
                                             std::span<const int> cpus = {});
 
-// Now; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
+// Reads the present counts; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
 std::optional<MachineCpu> read_machine_cpu(std::span<const int> cpus = {});
 
 }  // namespace joust

@@ -11,14 +11,15 @@
 
 namespace joust {
 
-// The CPU time of other processes, read from outside to the nanosecond (clock_getcpuclockid(3)): the
-// processes need not help, and may be stopped. One thread.
+// The CPU time of other processes, read from outside to the nanosecond (clock_getcpuclockid(3)). The
+// processes need not cooperate, and may be stopped. One thread.
 class ProcessClock {
  public:
-  ProcessClock() = default;  // of no process: always 0
+  ProcessClock() = default;  // without a process: always 0
   explicit ProcessClock(std::span<const pid_t> processes);
 
-  // In seconds since the processes began. Of one that has ended, the time that was read last.
+  // Returns the seconds since the processes began. A process that has ended counts with the time that was
+  // read last.
   double read_s();
 
  private:
@@ -29,11 +30,11 @@ class ProcessClock {
   std::vector<Process> processes_;
 };
 
-// The CPU time of one process so far, in seconds; nothing when there is no such process.
+// Returns the CPU time of one process so far, in seconds; nothing if no such process exists.
 std::optional<double> cpu_time_s(pid_t process);
 
-// Why the figures of other processes (this clock, and those of usage.hpp) cannot be read on this system, so
-// that there can be no race; empty where they can.
+// Returns why the figures of other processes (of this clock and of usage.hpp) cannot be read on this system,
+// so that no race is possible. Empty where they can be read.
 std::string why_processes_have_no_figures();
 
 }  // namespace joust

@@ -15,7 +15,8 @@
 namespace joust {
 namespace {
 
-// The numeric names in a directory of /proc, processes or threads; empty when it is gone.
+// Returns the numeric names in a directory of /proc, processes or threads; empty if the directory no longer
+// exists.
 std::vector<pid_t> numbers_in(const std::string& directory) {
   std::vector<pid_t> numbers;
   std::error_code gone;
@@ -26,7 +27,7 @@ std::vector<pid_t> numbers_in(const std::string& directory) {
   return numbers;
 }
 
-// A kernel without CONFIG_PROC_CHILDREN lists no children: all processes are asked for their parent.
+// Finds the children through all processes' parents: a kernel without CONFIG_PROC_CHILDREN lists no children.
 std::vector<pid_t> children_by_parent(pid_t process) {
   std::vector<pid_t> children = numbers_in("/proc");
   std::erase_if(children, [process](pid_t child) {

@@ -15,25 +15,25 @@ namespace joust {
 struct ProcessFacts {
   pid_t parent = 0;
   char state = '?';                             // 'T' stopped, 'Z' ended and not waited for (proc(5))
-  double user_s = 0, system_s = 0;              // of the process itself, with its ended threads
-  double ended_user_s = 0, ended_system_s = 0;  // of descendants that have ended and were waited for
+  double user_s = 0, system_s = 0;              // used by the process itself, with its ended threads
+  double ended_user_s = 0, ended_system_s = 0;  // used by descendants that have ended and were waited for
   std::uint64_t began = 0;                      // in ticks since the machine started
 
   bool ended() const { return state == 'Z' || state == 'X'; }
   bool stopped() const { return state == 'T' || state == 't'; }
 };
 
-// Nothing when there is no such process.
+// Returns nothing if no such process exists.
 std::optional<ProcessFacts> process_facts(pid_t process);
 
 std::vector<pid_t> threads_of(pid_t process);
 
-// The children of a process; those that have ended and were not waited for are included. A child that ends
-// meanwhile may hide another one from the list: look again where that matters.
+// Returns the children of a process, including those that have ended and were not waited for. A child that
+// ends meanwhile may hide another child from the list: read again where that matters.
 std::vector<pid_t> children_of(pid_t process);
 
-// These processes and all their descendants, each once, in the order of discovery. Processes that do not
-// exist are left out.
+// Returns these processes and all their descendants, each once, in the order of discovery. Processes that do
+// not exist are left out.
 std::vector<pid_t> process_tree(std::span<const pid_t> roots);
 inline std::vector<pid_t> process_tree(pid_t root) {
   return process_tree({&root, 1});

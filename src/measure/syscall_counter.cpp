@@ -25,8 +25,8 @@ namespace {
 
 constexpr const char* kTracepoint = "events/raw_syscalls/sys_enter/id";
 
-// A tracefs of our own that is mounted nowhere: the machine's mounts stay as they are, and it ends with the
-// descriptor.
+// Opens a tracefs of our own that is mounted nowhere. The machine's mounts do not change, and it ends with
+// the descriptor.
 std::expected<Fd, std::string> detached_tracefs() {
   const auto refused = [](const char* call) {
     const int error = errno;
@@ -44,7 +44,7 @@ std::expected<Fd, std::string> detached_tracefs() {
   return mount;
 }
 
-// What perf_event_open() calls the tracepoint; the number differs between kernels.
+// Returns perf_event_open()'s number of the tracepoint, which differs between kernels.
 std::expected<std::uint64_t, std::string> tracepoint_number() {
   std::optional<std::string> text;
   for (const char* directory : {"/sys/kernel/tracing/", "/sys/kernel/debug/tracing/"})

@@ -8,17 +8,18 @@
 namespace joust {
 
 // How often, and for how long, CPU quotas kept processes of a control group from running: since the group was
-// made, or within a window: the difference of two of these.
+// made, or within a window, as the difference of two readings.
 struct Throttling {
-  std::uint64_t times = 0;  // periods of the quota (usually 100 ms) that ran out of it
+  std::uint64_t times = 0;  // periods of the quota (usually 100 ms) in which it ran out
   double time_s = 0;        // summed over the CPUs, so that it may exceed the window
 };
 
 Throttling operator-(const Throttling& later, const Throttling& earlier);
-Throttling operator+(const Throttling& one, const Throttling& other);  // of two windows
+Throttling operator+(const Throttling& one, const Throttling& other);  // the sum of two windows
 
-// The quotas of this process's control group and of those above it, versions 1 and 2 together. Nothing where
-// no group that can be seen counts them. `root` is where proc/ and sys/ are. Reads a few small files.
+// Reads the quotas of this process's control group and of those above it, versions 1 and 2 together. Returns
+// nothing where no visible group counts them. `root` is the directory of proc/ and sys/. Reads a few small
+// files.
 std::optional<Throttling> read_throttling(const std::string& root = "/");
 
 }  // namespace joust

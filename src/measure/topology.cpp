@@ -12,8 +12,8 @@
 namespace joust {
 namespace {
 
-// The first number of a file, as of "1024" or "0,32". Nothing for -1, with which firmware that knows nothing
-// of sockets answers.
+// Returns the first number of a file, such as "1024" or "0,32". Returns nothing for -1, the answer of
+// firmware without data about sockets.
 std::optional<int> first_number(const std::string& path) {
   const auto text = read_proc_file(path);
   if (!text || text->empty() || text->front() < '0' || text->front() > '9') return std::nullopt;

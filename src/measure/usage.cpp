@@ -45,7 +45,8 @@ std::uint64_t own_peak_memory() {
 #endif
 }
 
-// /proc counts in ticks, a process's clock in nanoseconds, but without the two parts.
+// Adds the CPU time of a process. /proc counts in ticks. A process's clock counts in nanoseconds, but does
+// not separate user and system time.
 void add_times(Usage& usage, pid_t process, const ProcessFacts& facts) {
   const double ticks_s = facts.user_s + facts.system_s;
   const double exact_s = cpu_time_s(process).value_or(ticks_s);
@@ -71,17 +72,19 @@ Usage usage_from(const rusage& used) {
           static_cast<std::uint64_t>(used.ru_nivcsw), 0};
 }
 
-// VmHWM, not ru_maxrss: the latter survives fork and exec, so a small server started by a big parent would be
-// charged with the parent's memory (getrusage(2) does not say so; kernel/exec.c, setmax_mm_hiwater_rss()).
-// But it is summed up from counters that threads keep to themselves for up to 64 pages each (until Linux 6.2;
-// later for each CPU), and so may lack megabytes of a thousand threads. The rollup walks the page tables.
+// Takes VmHWM, not ru_maxrss. The latter survives fork and exec, so a small server started by a big parent
+// would be charged with the parent's memory (getrusage(2) does not say so; kernel/exec.c,
+// setmax_mm_hiwater_rss()). But VmHWM is the sum of counters that threads keep to themselves for up to 64
+// pages each (until Linux 6.2; later each CPU has one). So it may lack megabytes of a thousand threads. The
+// rollup walks the page tables.
 std::uint64_t peak_memory(std::string_view status, std::string_view rollup) {
   return 1024 * std::max(leading_number(field_of(status, "VmHWM:").value_or("")),
                          leading_number(field_of(rollup, "Rss:").value_or("")));
 }
 
 Usage operator-(const Usage& later, const Usage& earlier) {
-  // A descendant or thread that ended takes its figures along, so a sum may shrink: no use below zero.
+  // A descendant or thread that ended takes its figures along, so a sum may shrink: a difference is never
+  // below zero.
   const auto less = [](auto a, auto b) { return a > b ? a - b : decltype(a){}; };
   return {less(later.user_s, earlier.user_s), less(later.system_s, earlier.system_s),
           less(later.voluntary_switches, earlier.voluntary_switches),

@@ -9,8 +9,8 @@ namespace joust {
 
 #ifdef __linux__
 
-// For a listener the kernel keeps the length of the queue where a connection keeps its count of segments
-// without an acknowledgement, and the granted backlog in the place of the count of sacked segments.
+// Reads tcp_info. For a listener the kernel stores the length of the queue in the field that a connection has
+// for its unacknowledged segments, and the granted backlog in the field for sacked segments.
 AcceptQueue accept_queue(int listener) {
   tcp_info info{};
   socklen_t size = sizeof info;

@@ -6,7 +6,8 @@
 
 namespace joust {
 
-// What the kernel tells of a TCP listener's accept queue, in connections. Empty where it does not tell.
+// The state of a TCP listener's accept queue, in connections, as the kernel reports it. Empty where it does
+// not.
 struct AcceptQueue {
   std::optional<std::size_t> length;  // now
   std::optional<int> backlog;         // granted

@@ -52,7 +52,7 @@ struct HostAndPort {
   std::string_view host, port;
 };
 
-// The text needs a colon. The brackets of an IPv6 address are left out.
+// Splits the text, which must have a colon. Removes the brackets of an IPv6 address.
 HostAndPort split(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   std::string_view host = text.substr(0, colon);
@@ -70,12 +70,14 @@ bool is_ipv4(std::string_view host) {
   return ::inet_aton(std::string(host).c_str(), &address) != 0;
 }
 
-// Digits and dots are never looked up as a name.
+// Returns whether the host has only digits and dots but is no address. Such a host is never looked up as a
+// name.
 bool is_broken_ipv4(std::string_view host) {
   return !host.empty() && host.find_first_not_of("0123456789.") == std::string_view::npos && !is_ipv4(host);
 }
 
-// The upper half belongs to no IPv6 network that is in use, so the two families never meet.
+// Returns the value of an IPv4 address. No IPv6 network in use has this upper half, so the two families have
+// no value in common.
 PeerAddress ipv4_peer(std::uint32_t address) {
   return static_cast<PeerAddress>(std::uint64_t{0xffff} << 32 | address);
 }
@@ -132,7 +134,7 @@ std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text) {
     Endpoint endpoint;
     std::memcpy(&endpoint.storage, info->ai_addr, info->ai_addrlen);
     endpoint.size = info->ai_addrlen;
-    // A name may stand in more than one line of /etc/hosts.
+    // A name may occur in more than one line of /etc/hosts.
     if (std::ranges::find(endpoints, endpoint) == endpoints.end()) endpoints.push_back(endpoint);
   }
   if (host == nullptr) std::ranges::stable_sort(endpoints, {}, &Endpoint::family);  // AF_INET is less
@@ -237,7 +239,7 @@ Endpoint bound_address(int socket) {
 
 namespace {
 
-// Without a family if the connection is already gone.
+// Returns the address of the peer; without a family if the connection has already ended.
 Endpoint other_end(int socket) {
   Endpoint peer;
   peer.size = sizeof peer.storage;

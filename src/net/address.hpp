@@ -13,7 +13,7 @@
 
 namespace joust {
 
-// One socket address a name stands for.
+// One socket address that a name stands for.
 struct Endpoint {
   sockaddr_storage storage{};
   socklen_t size = 0;
@@ -23,45 +23,44 @@ struct Endpoint {
 };
 bool operator==(const Endpoint& one, const Endpoint& other);
 
-// "127.0.0.1:9000", "[::1]:9000", "unix:/run/x.sock".
+// Formats an address: "127.0.0.1:9000", "[::1]:9000", "unix:/run/x.sock".
 std::string to_text(const Endpoint& endpoint);
 
-// The port, in the machine's byte order; 0 for a unix socket, which has none.
+// Returns the port, in the machine's byte order; 0 for a unix socket, which has none.
 std::uint16_t port_of(const Endpoint& endpoint);
-Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's stays as it is
+Endpoint with_port(Endpoint endpoint, std::uint16_t port);  // a unix socket's address stays as it is
 
-// True where nothing outside this machine can reach the address: loopback and unix sockets.
+// Returns true where other machines cannot reach the address: loopback and unix sockets.
 bool is_local(const Endpoint& endpoint);
 
-// Whether it stands for every address of this machine: 0.0.0.0 and [::].
+// Returns whether the address stands for every address of this machine: 0.0.0.0 and [::].
 bool is_wildcard(const Endpoint& endpoint);
 
-// Whether it is a group of IPv4 multicast: 224.0.0.0 to 239.255.255.255.
+// Returns whether the address is an IPv4 multicast group: 224.0.0.0 to 239.255.255.255.
 bool is_group(const Endpoint& endpoint);
 
 PeerAddress peer_address(const Endpoint& endpoint);
 
-// The address of a socket that is bound, with its port. Throws std::system_error.
+// Returns the address of a bound socket, with its port. Throws std::system_error.
 Endpoint bound_address(int socket);
 
-// The address at the other end of a connected socket; unknown when the connection is already gone.
+// Returns the address at the other end of a connected socket; unknown if the connection has already ended.
 PeerAddress peer_of(int socket);
-// The port there; 0 where there is none.
+// Returns the port at the other end; 0 if it has none.
 std::uint16_t peer_port(int socket);
 
-// What is wrong with the text of an address before any name is looked up; empty where nothing is.
+// Returns the error in the text of an address, before any name is looked up. Empty if it has none.
 std::string objection_to_address(std::string_view text);
 
-// Whether it is "*:9000", which stands for every address of this machine, IPv4 and IPv6.
+// Returns whether the text is "*:9000", which stands for every address of this machine, IPv4 and IPv6.
 bool means_every_address(std::string_view text);
 
-// Whether the address, to which nothing is objected, holds a name that has to be looked up.
+// Returns whether a valid address contains a name that has to be looked up.
 bool holds_name(std::string_view text);
 
-// The addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback), "*:9000" (0.0.0.0
-// and
-// [::]) or "unix:PATH", in the order to be tried, each once; never empty. May ask a name server, and block
-// for it: see resolve_within(). A failure has stage resolve and says what is wrong with the text.
+// Returns the addresses of "127.0.0.1:9000", "[::1]:9000", "host.name:9000", ":9000" (loopback), "*:9000"
+// (0.0.0.0 and [::]) or "unix:PATH", in the order to be tried, each once; never empty. May ask a name server,
+// and block for it: see resolve_within(). A failure has stage resolve and names the error in the text.
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text);
 
 }  // namespace joust

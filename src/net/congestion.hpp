@@ -6,8 +6,8 @@
 
 namespace joust {
 
-// The congestion control of a TCP socket (TCP_CONGESTION). Fails with ENOPROTOOPT where the system has no
-// such choice, as macOS. Returns what setsockopt() does.
+// Sets the congestion control of a TCP socket (TCP_CONGESTION). Fails with ENOPROTOOPT where the system
+// offers no choice, as on macOS. Returns the result of setsockopt().
 int set_congestion(int socket, const std::string& name);
 
 std::optional<std::string> congestion_of(int socket);

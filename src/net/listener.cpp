@@ -26,15 +26,16 @@ std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
 }
 
-// bind() would call it an address in use.
+// Refuses a directory as the path: bind() would report an address in use.
 void refuse_directory(const Endpoint& endpoint) {
   struct stat file {};
   if (::stat(path_of(endpoint).c_str(), &file) == 0 && S_ISDIR(file.st_mode))
     throw std::system_error(EISDIR, std::generic_category(), "bind(" + to_text(endpoint) + ")");
 }
 
-// A unix socket's file outlives the server that made it. One nobody listens on is removed; a live one is not,
-// nor is it waited for (EAGAIN: its queue is full). Files that are no sockets refuse a connect just the same.
+// Removes the file of a unix socket whose server has ended. A file on which a server listens is kept, and the
+// server is not waited for (EAGAIN: its queue is full). Files that are no sockets refuse a connect in the
+// same way.
 void remove_stale(const Endpoint& endpoint) {
   const Fd probe = stream_socket(AF_UNIX, SOCK_NONBLOCK);
   checked(probe.get(), "socket(AF_UNIX)");
@@ -54,7 +55,7 @@ AcceptOutcome accept_outcome(int error) {
     case EINTR:
     case ECONNABORTED:
     case EPROTO:
-    case EPERM:  // a firewall said no
+    case EPERM:  // refused by a firewall
     case ENETDOWN:
     case ENOPROTOOPT:
     case EHOSTDOWN:
@@ -70,7 +71,7 @@ AcceptOutcome accept_outcome(int error) {
   }
 }
 
-// Of an address that a stream socket has left, or of which a file has remained.
+// Frees an address that a stream socket has used before, or of which a file has remained.
 void Listener::claim(const Endpoint& endpoint) const {
   if (endpoint.family() == AF_UNIX) {
     refuse_directory(endpoint);
@@ -84,7 +85,7 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Trans
                    bool only_ipv6)
     : options_(options),
       socket_(socket_of(transport, endpoint.family(), SOCK_NONBLOCK)),
-      longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full is when it is longer
+      longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full if longer than the backlog
   checked(socket_.get(), "socket({})", endpoint.family());
   if (transport == Transport::stream) claim(endpoint);
   apply(options, socket_.get(), transport);
@@ -99,7 +100,8 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Trans
   own_facts_ = read_back(socket_.get());
 }
 
-// A server that was killed may keep its port for a moment: the kernel first ends what its io_uring has begun.
+// Binds, and retries for a moment: the port of a killed server may stay in use while the kernel ends the
+// operations that its io_uring has begun.
 void Listener::bind_to(const Endpoint& endpoint) const {
   const bool may_pass = endpoint.family() != AF_UNIX;
   const Time until = Clock::now() + kBindFor;
@@ -110,7 +112,7 @@ void Listener::bind_to(const Endpoint& endpoint) const {
   }
 }
 
-// Only now may the address be shared: two servers that are started with one address are a mistake.
+// Allows the sharing of the address only now: two servers that are started with one address are a mistake.
 Fd Listener::sibling() const {
   const int on = 1;
   Fd socket = datagram_socket(bound_.family(), SOCK_NONBLOCK);
@@ -141,17 +143,17 @@ void Listener::close() {
   socket_.close();
 }
 
-// Once only: somebody else may have bound a socket to the path meanwhile.
+// Removes the path once only: another program may have bound a socket to it meanwhile.
 void Listener::unlink_path() {
   if (bound_.size == 0 || bound_.family() != AF_UNIX || std::exchange(unlinked_, true)) return;
   ::unlink(path_of(bound_).c_str());
 }
 
-// Keeps further peers out, and returns how many are in the queue; for unix sockets, whose queue cannot be
-// asked for its length, how many there can be. Without its path nobody can connect to a unix socket. TCP
-// drops the SYN of a peer for whom the queue has no room, and the peer's kernel repeats it a second later:
-// by then the port is closed, or belongs to the next server. (With a backlog of 0 one peer may still enter
-// an empty queue. close() resets it.)
+// Refuses further peers, and returns how many are in the queue. The queue of a unix socket does not report
+// its length; for it, returns the greatest possible number. Without its path, a unix socket gets no further
+// peers. TCP drops the SYN of a peer when the queue is full, and the peer's kernel repeats it a second later:
+// by then the port is closed, or belongs to the next server. (With a backlog of 0 one peer may still enter an
+// empty queue. close() resets it.)
 std::size_t Listener::close_queue() {
   if (bound_.family() == AF_UNIX) {
     unlink_path();
@@ -171,7 +173,8 @@ std::string Listener::address() const {
 }
 
 Accepted Listener::accept(int flags) const {
-  // Whoever has gone again leaves the queue by this, so it has an end; the bound is for errors that stay.
+  // An aborted connection leaves the queue when it is accepted, so the loop ends. The bound is for errors
+  // that persist.
   for (std::size_t i = 0; i < longest_queue_; ++i) {
     const int number = accept_socket(socket_.get(), flags | SOCK_CLOEXEC);
     if (number >= 0) {

@@ -10,8 +10,8 @@
 namespace joust {
 namespace {
 
-// How often another port is tried when the one that the kernel chose for the first address is in use on
-// another.
+// How often another port is tried, if the port that the kernel chose for the first address is in use on
+// another address.
 constexpr int kPortTries = 16;
 
 bool is_lacking(int error) {

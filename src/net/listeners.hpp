@@ -13,20 +13,22 @@
 
 namespace joust {
 
-// The listeners of one server: one for each address that its name stands for, all with the same port.
+// The listeners of one server: one for each address of its name, all with the same port.
 class Listeners {
  public:
-  // Listens on all `endpoints`; where their port is 0, on one that is free on all of them. Addresses that
-  // this machine does not have (IPv6 is often switched off in containers) are left out as long as one is
-  // there. Throws std::system_error when an address is refused for another reason, or when none is there.
+  // Listens on all `endpoints`. If their port is 0, listens on a port that is free on all of them. Addresses
+  // that this machine does not have are left out as long as it has one of them (IPv6 is often switched off in
+  // containers). Throws std::system_error if an address is refused for another reason, or if the machine has
+  // none of them.
   Listeners(std::span<const Endpoint> endpoints, const SocketOptions& options,
             Transport transport = Transport::stream);
 
   std::span<Listener* const> all() const { return all_; }                 // never empty
-  std::vector<std::string> addresses() const;                             // in the same order, with the port
+  std::vector<std::string> addresses() const;  // in the order of all(), with the port
   const std::vector<std::string>& left_out() const { return left_out_; }  // with the reason, for people
 
-  // What the kernel says of an accepted connection, or of the first listener while there was none.
+  // Returns the options, read from the kernel, of an accepted connection, or of the first listener before
+  // that.
   SocketFacts facts() const;
 
  private:
@@ -37,7 +39,7 @@ class Listeners {
   std::vector<std::unique_ptr<Listener>> owned_;
   std::vector<Listener*> all_;
   std::vector<std::string> left_out_;
-  std::exception_ptr refusal_;  // of the first address that was left out
+  std::exception_ptr refusal_;  // the refusal of the first address that was left out
 };
 
 }  // namespace joust

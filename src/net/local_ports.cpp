@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kFirstSource = 0x7F000002;  // 127.0.0.2
 
-// Linux has the whole of 127.0.0.0/8, other systems 127.0.0.1 only. The port is left to connect() there.
+// Linux has the whole of 127.0.0.0/8, other systems only 127.0.0.1. There, connect() chooses the port.
 #ifdef __linux__
 constexpr bool kHasSources = true;
 constexpr std::string_view kRange = "net.ipv4.ip_local_port_range";
@@ -36,7 +36,8 @@ std::uint64_t system_number(const std::string& name) {
 }
 #endif
 
-// A part of each source's ports is left to other programs, and to connections that are not quite closed.
+// Returns the ports of a source that may be used. The rest is left to other programs, and to connections that
+// are not fully closed.
 std::uint64_t usable(const LocalPorts& ports) {
   return ports.count() - ports.count() / 4;
 }

@@ -8,7 +8,7 @@
 #include "net/address.hpp"
 
 // Each connection from one source address to one destination needs a local port of its own, and the kernel
-// gives out those of one range (net.ipv4.ip_local_port_range).
+// takes these ports from one range (net.ipv4.ip_local_port_range).
 namespace joust {
 
 struct LocalPorts {
@@ -17,10 +17,11 @@ struct LocalPorts {
   std::uint64_t count() const { return last - first + 1; }
 };
 
-LocalPorts local_ports();  // this machine's; the kernel's default where /proc is not there
+LocalPorts local_ports();  // this machine's; the kernel's default if /proc does not have them
 
-// From how many source addresses so many connections to the endpoint must come; 1: the kernel's choice is
-// enough. Only on IPv4 loopback are there several. Elsewhere the error says what is lacking and what to do.
+// Returns from how many source addresses so many connections to the endpoint must come; 1: the kernel's
+// choice is enough. Only IPv4 loopback has several. For other addresses the error names the shortage and the
+// remedy.
 std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, std::uint64_t connections,
                                                       const LocalPorts& ports);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Answer = std::expected<std::vector<Endpoint>, Failure>;
 
-// The thread may outlive the caller, so both share the ownership.
+// The state of one lookup. The thread may outlive the caller, so both share the ownership.
 struct Lookup {
   std::mutex mutex;
   std::condition_variable answered;

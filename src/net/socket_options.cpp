@@ -44,23 +44,24 @@ std::optional<int> family_of(int socket) {
 #endif
 }
 
-// A list in /proc/sys/net/ipv4, as the kernel writes it: "reno cubic".
+// Reads a list in /proc/sys/net/ipv4, in the kernel's form: "reno cubic".
 std::string kernel_list(const std::string& name) {
   std::string line;
   std::getline(std::ifstream("/proc/sys/net/ipv4/" + name) >> std::ws, line);
   return line.empty() ? "nothing it would name" : line;
 }
 
-// More than a busy loop leaves unread between two turns. (The kernel counts several times a small datagram's
-// size.)
+// The size of a receive buffer, more than a busy loop leaves unread between two turns. (The kernel counts
+// several times a small datagram's size.)
 constexpr int kDatagramBuffer = 16 << 20;
 
-// A privileged process may have more than net.core.rmem_max. Others get that much of what they ask for.
+// Enlarges the buffer. A privileged process may exceed net.core.rmem_max. Other processes get at most that
+// size.
 void enlarge_receive_buffer(int socket) {
 #ifdef SO_RCVBUFFORCE
   if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUFFORCE, &kDatagramBuffer, sizeof kDatagramBuffer) == 0) return;
 #endif
-  // Other systems refuse more than they give, so less is asked for.
+  // Other systems refuse sizes that they cannot grant, so smaller ones are tried.
   for (int bytes = kDatagramBuffer; bytes > 64 << 10; bytes /= 2)
     if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0) return;
 }
@@ -82,7 +83,7 @@ void apply(const SocketOptions& options, int socket, Transport transport) {
   if (checked(family ? *family : -1, "getsockopt(SO_DOMAIN)") == AF_UNIX) return;
   set(socket, IPPROTO_TCP, TCP_NODELAY, options.nodelay ? 1 : 0, "TCP_NODELAY");
   if (!options.congestion.empty()) {
-    // Refused without the right to use it (EPERM) or where the module is missing (ENOENT): the results tell.
+    // Fails without the right to use it (EPERM) or if the module is missing (ENOENT): the results show it.
     set_congestion(socket, options.congestion);
   }
 }

@@ -17,13 +17,13 @@
 
 namespace joust {
 
-// What connect() says of a unix socket whose accept queue is full: non-blocking sockets hear it at once,
-// blocking ones when their send timeout has passed. The peer is there and another try may succeed. (A TCP
-// connect waits in the kernel instead, which repeats its SYN.)
+// Returns whether connect() failed because the accept queue of a unix socket is full. Non-blocking sockets
+// get this error at once, blocking ones when their send timeout has passed. The peer exists, and another try
+// may succeed. (A TCP connect waits in the kernel instead, which repeats its SYN.)
 bool is_full_backlog(int error, int family);
 
-// Whom to dial, with the scenario's socket options. Several endpoints are tried in turn. All methods: any
-// thread.
+// The server to dial, with the scenario's socket options. Several endpoints are tried in turn. All methods:
+// any thread.
 class Target {
  public:
   Target(std::string name, std::vector<Endpoint> endpoints, SocketOptions options,
@@ -38,20 +38,20 @@ class Target {
   const Endpoint& endpoint(std::size_t index) const { return endpoints_[index]; }
   const SocketOptions& options() const { return options_; }
 
-  // Connections within IPv4 loopback come from this many source addresses in turn; see sources_for(). Call
+  // Spreads connections within IPv4 loopback over this many source addresses in turn; see sources_for(). Call
   // before any socket is made.
   void spread_over(std::uint64_t sources) { sources_ = sources; }
 
-  // A socket for the endpoint, with the options set, not connected yet; `flags` as in socket(2). Throws
-  // std::system_error when there can be none.
+  // Makes a socket for the endpoint, with the options set, not connected yet; `flags` as in socket(2). Throws
+  // std::system_error if no socket can be made.
   Fd make_socket(std::size_t index, int flags) const;
 
   Failure connect_failure(std::size_t index, int error) const;
 
-  // What the kernel says of the first socket that was connected.
+  // Returns the options, read from the kernel, of the first socket that was connected.
   SocketFacts facts() const;
   void note_facts(int connection) const;
-  void note_facts(const SocketFacts& facts) const;  // keeps those of the first only
+  void note_facts(const SocketFacts& facts) const;  // keeps the facts of the first socket only
 
  private:
   std::string name_;

@@ -8,11 +8,12 @@
 
 namespace joust {
 
-// Rouses a loop that waits for fd() to become readable. Wakes that come before the loop has looked are one.
+// Wakes a loop that waits for fd() to become readable. Several wakes before the loop's next look count as
+// one.
 class Waker : public Wakeable {
  public:
   void wake() override;
-  void clear();  // the loop's: what it looks for after this, it will not miss
+  void clear();  // call in the loop, before it looks for work: later work wakes it again
   int fd() const { return event_.fd(); }
 
  private:

@@ -38,8 +38,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   return fmt::format(kWhy, one.protocol);
 }
 
-// The generator's ceiling depends on its number of threads and how they wait. It does not depend on the
-// client's engine, because in process there are no sockets.
+// Adds the ceilings. The generator's ceiling depends on its number of threads and how they wait. It does not
+// depend on the client's engine, because a load in process has no sockets.
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   result.no_ceiling = why_no_ceiling(result.plan, catalogue);
   if (!result.no_ceiling.empty()) return;
@@ -81,7 +81,7 @@ std::size_t below(std::mt19937_64& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
 }
 
-// The runs of a ceiling in a round: one in each of the first rounds, more if there are few rounds.
+// Returns the runs of a ceiling in a round: one in each of the first rounds, more if the race has few rounds.
 std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
   const std::uint64_t spread = std::min(rounds, kCeilingTrials);
   if (round > spread) return 0;

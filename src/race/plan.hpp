@@ -23,7 +23,7 @@ struct Plan {
   std::uint64_t rounds = 0;
   bool by_goal = false;      // the race ends before `rounds`, when it is precise enough or its time is over
   bool by_time = false;      // the race ends before `rounds` when its time is over; always with `by_goal`
-  bool counts_calls = true;  // in one more trial of each contestant
+  bool counts_calls = true;  // counts them in one more trial of each contestant
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 
@@ -45,7 +45,7 @@ Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint6
 // rounds. A new plan is at its first round.
 void begin_round(Plan& plan, std::uint64_t round);
 
-// All entries that run in a round, in random order. A repeated round has a new order. Ceilings run
+// Returns all entries that run in a round, in random order. A repeated round has a new order. Ceilings run
 // kCeilingTrials times in all, in the first rounds.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 

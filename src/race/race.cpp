@@ -66,7 +66,7 @@ class Running {
 
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
 
-  // False if the race was interrupted before the round's end. Its trials so far are kept.
+  // Returns false if the race was interrupted before the round's end. Its trials so far are kept.
   bool run_round(const RaceResult& result) {
     const std::uint64_t round = result.rounds + 1;
     begin_round(plan_, round);
@@ -121,7 +121,7 @@ class Running {
     return worst;
   }
 
-  // One generation of a case. It is not repeated: what disturbs one contestant disturbs the others too.
+  // Runs one generation of a case. It is not repeated, because a disturbance affects all of its contestants.
   void run_generation_of(std::size_t case_index, std::uint64_t round) {
     const Case& one = plan_.cases[case_index].plan;
     std::vector<Slot> slots = order_of_round(plan_, round);

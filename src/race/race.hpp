@@ -10,9 +10,9 @@
 
 namespace joust::race {
 
-// At most this share of the rounds is repeated; then disturbed rounds are used, and reported.
+// The largest share of the rounds that is repeated. After that, disturbed rounds are used, and reported.
 inline constexpr double kMostRoundsAgain = 0.30;
-// A contestant with this many failed trials is not run again.
+// The number of failed trials after which a contestant is not run again.
 inline constexpr std::size_t kMostFailures = 2;
 
 // Runs the plan's rounds, then the counting pass. After `stop` is requested, the current trial ends and the

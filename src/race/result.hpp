@@ -82,7 +82,7 @@ struct LoadResult {
   BuildInfo build{};
   std::map<std::string, std::uint64_t> errors{};  // by stage
   std::vector<std::string> messages_of_errors{};
-  std::map<std::string, std::uint64_t> deliveries{};  // of a broadcast, for the whole run: expected, lost ...
+  std::map<std::string, std::uint64_t> deliveries{};  // whole run of a broadcast: expected, lost ...
   std::vector<std::string> missing{};                 // kernel features the engine had to do without
   std::vector<std::string> notes{};
 };
@@ -125,7 +125,7 @@ struct Trial {
   std::optional<MachineCpu> machine{};    // the whole machine during the timed window
   std::optional<MachineCpu> pinned{};     // the CPUs of both sides in that window; empty if not pinned
   std::optional<Throttling> throttled{};  // by a CPU quota, during the timed window
-  std::optional<ClockRates> clock{};      // of the pinned CPUs, at both ends of the window
+  std::optional<ClockRates> clock{};      // clock rates of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none
@@ -159,7 +159,7 @@ struct CallCount {
 
 // The middle of a figure over rounds, with its interval.
 struct Estimate {
-  double median = 0;  // of a ratio the Hodges-Lehmann estimate
+  double median = 0;  // the median; for a ratio the Hodges-Lehmann estimate
   stats::Interval interval{};
   double confidence = 0;  // the coverage reached: of a ratio, that of all comparisons of the case together
 };
@@ -188,9 +188,9 @@ inline constexpr LatencyFigure kLatencyFigures[] = {
 inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedianLatency = kLatencyFigures[1],
                                      &kP99Latency = kLatencyFigures[2];
 
-struct ScheduleSummary {                    // of an open loop
+struct ScheduleSummary {                    // figures of an open loop
   Estimate achieved{};                      // the share of the requests due that were sent in the window
-  Latency uncorrected_ns{}, lateness_ns{};  // of all trials' samples together
+  Latency uncorrected_ns{}, lateness_ns{};  // all trials' samples together
 };
 
 // A contestant's counted trials: medians with intervals.
@@ -263,7 +263,7 @@ struct CaseResult {
   stats::Family family{1};           // the comparisons of its ranked contestants
   double least_difference = 0;       // the least that is reported, in the figure that ranks: 0.02 is 2 %
   double least_cost_difference = 0;  // the least that is reported, in the server's CPU time per message
-  bool reference_differs = false;    // from its second entry
+  bool reference_differs = false;    // the reference differs from its second entry
   std::string verdict{};             // in words
 
   // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
@@ -293,7 +293,7 @@ std::vector<const Trial*> usable_trials(const Entry& entry);
 // The second entry of the planned reference, whichever the ratios are to; null if there is none.
 const Entry* second_entry(const CaseResult& result);
 
-// Null if there is no entry of that name and kind.
+// Returns null if no entry has that name and kind.
 const Entry* find_entry(const CaseResult& result, const std::string& name,
                         EntryKind kind = EntryKind::contestant);
 

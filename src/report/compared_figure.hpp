@@ -15,7 +15,7 @@ struct ComparedFigure {
   std::string title;
   std::optional<double> (*value)(const race::Entry&);
   std::string (*text)(double);
-  bool may_be_bound;  // where the load was the limit
+  bool may_be_bound;  // a bound if the load was the limit
 };
 
 std::optional<double> median(const std::optional<race::Estimate>& estimate);
@@ -23,13 +23,14 @@ std::optional<double> median(const std::optional<race::Estimate>& estimate);
 const ComparedFigure& p99_figure();
 const ComparedFigure& server_cost_figure();
 
-// The figure of an entry, which may be null: in brackets where it is not ranked, marked where it is a bound.
+// Returns the figure of an entry, which may be null: in brackets if the entry is not ranked, marked if it is
+// a bound.
 std::string cell_text(const race::Entry* entry, const ComparedFigure& figure);
 
-// Whether the figure of an entry is in brackets: it is a contestant with results, and is not ranked.
+// Returns whether the figure of an entry is in brackets: it is a contestant with results, and is not ranked.
 bool in_brackets(const race::Entry& entry);
 
-// A line that explains the brackets, and names the place of the reason.
+// Returns a line that explains the brackets, and names the place of the reason.
 std::string brackets_text(std::string_view place, const Terminal& terminal);
 
 }  // namespace joust::report

@@ -14,17 +14,18 @@ namespace joust {
 
 nlohmann::ordered_json to_json(const SocketFacts& facts);
 nlohmann::ordered_json to_json(const Usage& usage);
-// Its text and a line end. Bytes that are not UTF-8, such as a peer's words or a path, are replaced.
+// Returns the document as text with a line end. Bytes that are not UTF-8, such as a peer's words or a path,
+// are replaced.
 std::string text_of(const nlohmann::ordered_json& document, int indent = -1);
 nlohmann::ordered_json build_json();  // how this program was built
 
-// "engine", "threads", "wait" and "knobs" into `document`.
+// Adds "engine", "threads", "wait" and "knobs" to `document`.
 void add_engine(nlohmann::ordered_json& document, const Engine& engine, const EngineOptions& options);
 
-// Options of a protocol by name. Those that have neither a value nor a default are left out.
+// Returns the options of a protocol by name, without options that have neither a value nor a default.
 nlohmann::ordered_json options_json(Settings options);
 
-// One object for each group of figures a service has.
+// Adds one object for each group of figures that a service has.
 void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups);
 
 std::string_view wait_name(Wait wait);

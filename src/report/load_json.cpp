@@ -31,14 +31,15 @@ Json latency_json(const Histogram& latency) {
   return json;
 }
 
-// The time the window was open, as every process of the machine reads it.
+// Returns the ends of the window on the clock that all processes of the machine share.
 Json window_json(const std::optional<LoadResult::Window>& window) {
   if (!window) return nullptr;
   return {{"from", window->from.time_since_epoch() / Duration(1)},
           {"to", window->to.time_since_epoch() / Duration(1)}};
 }
 
-// Values as percentile() reports them, so that histograms of several trials can be merged and asked again.
+// Returns the buckets by the values that percentile() reports, so that histograms of several trials can be
+// merged and evaluated again.
 Json histogram_json(const Histogram& latency) {
   Json json = Json::array();
   for (const Histogram::Bucket& bucket : latency.buckets())

@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// Adds what a load came to. A percentile with fewer than ten messages beyond it is null.
+// Adds the results of a load. A percentile with fewer than ten messages beyond it is null.
 void add_load(nlohmann::ordered_json& document, const LoadResult& result);
 
 }  // namespace joust

@@ -29,7 +29,7 @@ std::string latency_line(const char* title, const Histogram& latency) {
   std::string text = fmt::format("  {:<12} mean {}", title, time(latency.mean()));
   for (const auto& [name, quantile] : kPercentiles) {
     const auto value = latency.percentile(quantile);
-    // Too few samples lie beyond it: an anecdote would be printed as if it were a percentile.
+    // Without a value, too few samples lie beyond it: an anecdote would look like a percentile.
     if (value)
       text += fmt::format("   {} {}{}", name, time(static_cast<double>(*value)),
                           latency.few_beyond(quantile) ? "~" : "");
@@ -37,15 +37,15 @@ std::string latency_line(const char* title, const Histogram& latency) {
   return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
 }
 
-// Every message of a room is delivered to all of its members.
+// Returns the rate of deliveries in a room, which delivers every message to all of its members.
 std::string deliveries_text(const LoadResult& result) {
   const bool room = std::ranges::count(result.groups, "deliveries", &ResultGroup::name) > 0;
   const double per_s = result.throughput_per_s * static_cast<double>(result.connections_ok);
   return room ? fmt::format(", {} deliveries/s", report::plain_number(per_s)) : std::string();
 }
 
-// "  bytes        38,400,000 sent, 38,400,000 received", the rate of messages, and the rate of these bytes in
-// the unit of network interfaces: millions of bits a second.
+// Returns the lines of bytes and throughput: "  bytes        38,400,000 sent, 38,400,000 received", the rate
+// of messages, and the rate of these bytes in the unit of network interfaces, millions of bits a second.
 std::string throughput_lines(const LoadResult& result) {
   const auto mbps = [&](std::uint64_t bytes) {
     return report::plain_number(result.rate_s > 0 ? static_cast<double>(bytes) * 8e-6 / result.rate_s : 0);
@@ -53,7 +53,7 @@ std::string throughput_lines(const LoadResult& result) {
   const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
   const std::string bytes =
       fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent), report::grouped(received));
-  // The window ended with the last connection: the time until then says nothing of a rate.
+  // If the window ended with the last connection, the time until then gives no rate.
   if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
   return bytes +
          fmt::format("  throughput   {} messages/s{}\n", report::plain_number(result.throughput_per_s),
@@ -61,7 +61,7 @@ std::string throughput_lines(const LoadResult& result) {
          fmt::format("  bandwidth    {} Mbps sent, {} Mbps received\n", mbps(sent), mbps(received));
 }
 
-// "  schedule     5,000 messages/s, 50,000 due, 12 of them not sent at the window's end"
+// Returns the line "  schedule     5,000 messages/s, 50,000 due, 12 of them not sent at the window's end".
 std::string schedule_line(const LoadResult& result) {
   std::string text =
       fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
@@ -74,14 +74,14 @@ std::string schedule_line(const LoadResult& result) {
   return text + "\n";
 }
 
-// Latency counts from the time at which a request was due.
+// Returns the latencies, which count from the time at which a request was due.
 std::string latency_lines(const LoadResult& result) {
   if (!result.plan.open_loop()) return latency_line("latency", result.latency);
   return latency_line("latency", result.latency) + latency_line("uncorrected", result.uncorrected_latency) +
          latency_line("sent late by", result.send_lateness);
 }
 
-// The legend of the mark in latency_line(), where there is one.
+// Returns the legend of the mark in latency_line(), if the mark is shown.
 std::string legend(const LoadResult& result) {
   const auto marked = [](const Histogram& latency) {
     return std::ranges::any_of(kPercentiles, [&](const auto& each) {
@@ -92,7 +92,7 @@ std::string legend(const LoadResult& result) {
   return "               ~ too few samples lie beyond it: a figure of these samples alone\n";
 }
 
-// Nobody waited for requests that were never sent, so they are in no percentile.
+// Warns of requests that were never sent: they are in no percentile.
 std::string not_kept_line(const LoadResult& result) {
   constexpr double kKept = 0.99;
   if (static_cast<double>(result.unsent()) <= (1 - kKept) * static_cast<double>(result.due())) return {};
@@ -102,7 +102,7 @@ std::string not_kept_line(const LoadResult& result) {
                          : "");
 }
 
-// A connection that is dialled in vain several times has failed as often.
+// Counts failures at a stage. A connection that is dialled in vain several times counts once for each dial.
 std::string failed_line(const LoadResult& result, Stage stage) {
   const bool is_dial = result.plan.reconnects() && stage == Stage::connect;
   return fmt::format("  failed       {} at stage {} (of the whole run)\n",
@@ -110,7 +110,7 @@ std::string failed_line(const LoadResult& result, Stage stage) {
                      stage_name(stage));
 }
 
-// Throughput and latency say nothing of those who waited in vain.
+// Reports the connections without a reply: they are in neither the throughput nor the latencies.
 std::string unanswered_line(const LoadResult& result) {
   const auto silent = result.connections_ok - result.messages.answered;
   std::string text = fmt::format("  unanswered   {} of {} had no reply in the timed window", silent,
@@ -123,8 +123,8 @@ std::string unanswered_line(const LoadResult& result) {
   return text + "\n";
 }
 
-// CPU time is told from look to look. What lies between those of a shorter window is rather the looks
-// themselves, and a thread that was late to take them.
+// The shortest window for which CPU time is reported. CPU time is measured between readings. In a shorter
+// window it would mostly be that of the readings themselves, and of a thread that took them late.
 constexpr double kLeastForCpu_s = 0.010;
 
 std::string client_line(const LoadResult& result) {
@@ -141,7 +141,7 @@ std::string client_line(const LoadResult& result) {
 }
 
 struct Quantity {
-  const char* unit;  // with which a figure's name ends
+  const char* unit;  // the unit that ends a figure's name
   std::string (*text)(double);
 };
 
@@ -163,7 +163,7 @@ std::optional<double> number_in(const ResultGroup::Figure& figure) {
   return std::nullopt;
 }
 
-// "out of order 5"; "173 ms" where the name is nothing but the unit.
+// Formats a figure: "out of order 5", or "173 ms" where the name is only the unit.
 std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
   std::string value = value_text(figure);
   if (const auto number = number_in(figure))
@@ -177,7 +177,7 @@ std::string figure_text(std::string name, const ResultGroup::Figure& figure) {
   return name + value;
 }
 
-// "  deliveries   expected 1,000,000   received 1,000,000   lost 0   (of the whole run)"
+// Formats a group: "  deliveries   expected 1,000,000   received 1,000,000   lost 0   (of the whole run)".
 std::string group_line(const ResultGroup& group) {
   std::string text = fmt::format("  {:<11}", group.name);
   for (const char* gap = "  "; const auto& [name, figure] : group.figures) {

@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// What a load came to, for people: a block of lines that ends with a newline.
-// What was to be done, for the line above the figures: "10 connections, 300 ms after 100 ms of warm-up".
+// Results of a load for people: a block of lines that ends with a newline.
+// Describes the plan, for the line above the figures: "10 connections, 300 ms after 100 ms of warm-up".
 std::string plan_text(const LoadPlan& plan);
 
 std::string load_text(const LoadResult& result);

@@ -27,7 +27,8 @@ std::string memory_text(const std::optional<double>& bytes) {
   return bytes ? format_bytes(*bytes) : kNone;
 }
 
-// "1.56", "≥ 1.56" of a bound, "≤ 1.56" to a bound. Two bounds have no ratio.
+// Formats a ratio: "1.56", "≥ 1.56" if the entry is a bound, "≤ 1.56" if the reference is one. Two bounds
+// have no ratio.
 std::string ratio_text(const CaseResult& one, const Entry& entry) {
   if (!entry.summary.ratio) return kNone;
   const Entry* const reference = race::find_entry(one, one.reference);
@@ -37,7 +38,7 @@ std::string ratio_text(const CaseResult& one, const Entry& entry) {
   return (of_bound ? "≥ " : to_bound ? "≤ " : "") + race::ratio_words(entry.summary.ratio->median, 2);
 }
 
-// A bar in eighths of a column.
+// Draws a bar in eighths of a column.
 std::string bar(double fraction) {
   constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto eighths =
@@ -60,14 +61,15 @@ double greatest_rate(const std::vector<const Entry*>& rows) {
   return greatest;
 }
 
-// Whether nobody was seen to be faster, not even by a bound.
+// Returns whether no other contestant was faster, not even by a bound.
 bool leads(const std::vector<const Entry*>& rows, const Entry& one) {
   return std::ranges::none_of(rows, [&](const Entry* other) {
     return other->at_least && other->summary.throughput_per_s->median > one.summary.throughput_per_s->median;
   });
 }
 
-// Where files are carried, their bytes say more than how many there were.
+// Returns whether the case transfers files. Then the table shows bytes, which are more useful than the number
+// of files.
 bool carries_files(const CaseResult& one) {
   return std::ranges::any_of(one.entries,
                              [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });

@@ -9,16 +9,16 @@
 // The tables of figures in a race's report.
 namespace joust::report {
 
-// Who came where, with what throughput and latency.
+// Returns the table of places, throughput and latency.
 std::string results_table(const race::CaseResult& one, const Terminal& terminal);
 
-// The same for a case that is ranked by latency; part of results_table().
+// Returns the same table for a case that is ranked by latency; part of results_table().
 std::string latency_table(const race::CaseResult& one, const Terminal& terminal);
 
-// The CPU time of the servers per message, the cheapest first.
+// Returns the table of the servers' CPU time per message, the cheapest first.
 std::string cpu_table(const race::CaseResult& one, const Terminal& terminal);
 
-// What a message costs on either side besides.
+// Returns the table of the other costs of a message on both sides.
 std::string costs_table(const race::CaseResult& one, const Terminal& terminal);
 
 }  // namespace joust::report

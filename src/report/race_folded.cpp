@@ -32,7 +32,7 @@ std::string refusals_of(const CaseResult& one) {
   return join(refusals, "; ");
 }
 
-// By the number of the check: its title, and the values at which it warned.
+// Returns the warnings by the number of the check: its title, and the values at which it warned.
 std::map<int, std::pair<std::string, std::vector<std::string>>> warnings_of(const Curve& curve) {
   std::map<int, std::pair<std::string, std::vector<std::string>>> warnings;
   for (const CaseResult* one : curve)

@@ -151,7 +151,7 @@ ordered_json socket_json(const race::SocketPlan& socket) {
 ordered_json load_json(const race::Case& one) {
   ordered_json json = plan_json(one.load);
   for (const LoadSetting& setting : load_settings())
-    if (!setting.raced) json.erase(std::string(setting.json));  // the race's own say more
+    if (!setting.raced) json.erase(std::string(setting.json));  // the race has keys of its own for it
   json["rate_share"] = number(one.rate_share);
   return json;
 }
@@ -161,7 +161,7 @@ ordered_json capacity_json(const std::optional<race::Capacity>& capacity) {
   return {{"per_s", capacity->per_s}, {"contestant", capacity->contestant}};
 }
 
-// A whole value is written without a fraction.
+// Writes a whole value without a fraction.
 ordered_json sweep_json(const std::optional<race::SweepPoint>& point) {
   if (!point) return nullptr;
   const bool whole = point->value == std::floor(point->value);
@@ -222,7 +222,7 @@ std::size_t turns_of(const race::RaceResult& race) {
   return turns;
 }
 
-// Rounds of contestants that live side by side.
+// Returns the number of rounds in which contestants live side by side.
 std::uint64_t generations_of(const race::RaceResult& race) {
   const bool any = std::ranges::any_of(race.cases, [](const CaseResult& one) { return one.plan.load.turns; });
   return any ? race.rounds : 0;
@@ -262,7 +262,8 @@ std::string race_json(const race::RaceResult& race) {
                               {"checks", std::move(checks)},
                               {"contestants", std::move(contestants)},
                               {"environment", environment_json(race.environment)}};
-  // Other programs' last words may be no UTF-8: their stray bytes must not cost the whole result.
+  // The last words of other programs may not be UTF-8. Invalid bytes must not cause the loss of the whole
+  // result.
   return text_of(document, 1);
 }
 

@@ -7,7 +7,7 @@
 
 namespace joust::report {
 
-// A judged race as docs/result.schema.json describes it, with a line end.
+// Returns the document of a judged race, described by docs/result.schema.json, with a line end.
 std::string race_json(const race::RaceResult& race);
 
 }  // namespace joust::report

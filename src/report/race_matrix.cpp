@@ -16,7 +16,7 @@ namespace {
 
 using race::Entry;
 
-constexpr double kSeconds = 10;  // what published comparisons count over
+constexpr double kSeconds = 10;  // the time over which published comparisons count
 
 std::optional<double> messages_in_all(const Entry& entry) {
   const auto per_s = median(entry.summary.throughput_per_s);
@@ -33,14 +33,15 @@ std::string label(EngineChoice choice) {
   return race::describe(choice);
 }
 
-// A row or a column with one cell only belongs to a contestant beside the matrix.
+// Removes rows and columns with one cell only: it belongs to a contestant beside the matrix.
 bool drop_lonely(std::vector<Cell>& cells, std::string Cell::*side) {
   return std::erase_if(cells, [&, all = cells](const Cell& cell) {
            return std::ranges::count(all, cell.*side, side) < 2;
          }) > 0;
 }
 
-// A pair that is there several times has a column of its own each time, or all but one would be missing.
+// Returns the cell of an entry. A pair that occurs several times has a column of its own each time; otherwise
+// only one would be shown.
 Cell cell_of(const Entry& entry, const std::vector<Cell>& others) {
   const Cell cell{label(entry.contestant.client), label(entry.contestant.server), &entry};
   std::vector<std::string> taken;

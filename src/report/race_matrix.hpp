@@ -8,10 +8,11 @@
 
 namespace joust::report {
 
-// Where several clients meet several servers: tables with a row for each client and a column for each server.
-// The first is of messages per 10 s, as published comparisons print (of an open loop, the 99th percentile of
-// latency), the second of the server's CPU time per message. Contestants beside the matrix are left out.
-// Empty where there is no matrix, and for a point of a sweep, whose tables compare its contestants.
+// Returns tables for a case where several clients meet several servers, with a row for each client and a
+// column for each server. The first has messages per 10 s, as published comparisons print; for an open loop
+// it has the 99th percentile of latency. The second has the server's CPU time per message. Contestants beside
+// the matrix are left out. Empty where no matrix exists, and for a point of a sweep, whose tables compare its
+// contestants.
 std::string matrix_text(const race::CaseResult& one, const Terminal& terminal);
 
 }  // namespace joust::report

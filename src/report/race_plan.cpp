@@ -19,7 +19,7 @@ std::string command_line(const std::string& program, race::Words words) {
   return race::shell_text(words);
 }
 
-// Both command lines of an entry. The address and the file are known only when the trial runs.
+// Returns both command lines of an entry. The address and the file are known only when the trial runs.
 std::string entry_text(const race::Scenario& scenario, const race::Case& one, const race::Entry& entry,
                        const race::CpuPlan& cpus, const std::string& program) {
   std::string text = fmt::format("  {}\n", entry.contestant.name);

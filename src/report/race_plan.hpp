@@ -7,8 +7,8 @@
 
 namespace joust::report {
 
-// What a race would do: its commands and the order of every round. `program` is what the children are started
-// as.
+// Describes what a race would do: its commands and the order of every round. `program` is the program that
+// the children are started as.
 std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, const race::CpuPlan& cpus,
                       const std::string& program);
 

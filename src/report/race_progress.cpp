@@ -24,7 +24,7 @@ std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
   return fmt::format("  eta {}:{:02}", seconds / 60, seconds % 60);
 }
 
-// Of a race that ends by its time or its precision.
+// Returns the line of a race that ends by its time or its precision.
 std::string line_by_time(const std::string& stage, Duration time, Duration elapsed) {
   const auto part = static_cast<std::size_t>(std::min(elapsed, time).count());
   return fmt::format("{}  {} of {} at most  {}", stage, format_duration(elapsed), format_duration(time),
@@ -55,7 +55,7 @@ RaceProgress::~RaceProgress() {
 
 void RaceProgress::show(const std::string& line) {
   if (!live_) return;
-  // Never wider than the terminal: a line that wraps could not be taken back.
+  // The line is never wider than the terminal: a wrapped line could not be erased.
   std::string shown = in_locale(printable(line, "\\"));
   while (width_of(shown) >= terminal_.columns) shown.pop_back();
   print_to_stderr("\r\x1b[K" + shown);

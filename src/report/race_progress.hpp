@@ -9,7 +9,8 @@
 
 namespace joust::report {
 
-// The live line of a race on standard error: nothing but remarks where that obeys no escapes.
+// Shows the live line of a race on standard error. Shows only remarks if standard error does not obey escape
+// sequences.
 class RaceProgress : public race::RaceObserver {
  public:
   RaceProgress();
@@ -30,7 +31,7 @@ class RaceProgress : public race::RaceObserver {
   double last_rate_ = 0;  // messages per second of the trial before
 };
 
-// "round 2/5  epoll  trial 7/25  [#####.....]  98.0k msg/s  eta 0:12"
+// Returns the line: "round 2/5  epoll  trial 7/25  [#####.....]  98.0k msg/s  eta 0:12".
 std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed);
 
 }  // namespace joust::report

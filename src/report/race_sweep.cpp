@@ -22,7 +22,7 @@ using race::SweepPoint;
 
 namespace {
 
-// The place of a case on a curve. A rate of several has it like the value of a sweep.
+// Returns the place of a case on a curve. One of several rates has a place like the value of a sweep.
 std::optional<SweepPoint> point_of(const race::Case& one) {
   if (one.point || one.one_of.empty() || !one.load.open_loop()) return one.point;
   return SweepPoint{.axis = "rate", .value = one.load.rate_per_s, .of = one.one_of};
@@ -32,7 +32,7 @@ std::string axis_of(const Curve& curve) {
   return point_of(curve.front()->plan)->axis;
 }
 
-// Rates within a sweep make a curve for each rate.
+// Returns whether two cases are on one curve. Rates within a sweep make a curve for each rate.
 bool on_same_curve(const race::Case& one, const race::Case& other) {
   const auto here = point_of(one), there = point_of(other);
   if (here->of != there->of || here->axis != there->axis) return false;
@@ -118,7 +118,7 @@ double greatest(const Curve& curve, const Figure& figure) {
   return most;
 }
 
-// A row for each value, and in it the letter of each contestant at the place of its figure.
+// Draws a row for each value, with the letter of each contestant at the place of its figure.
 std::string chart(const Curve& curve, const Figure& figure, const Terminal& terminal) {
   const std::vector<std::string> names = names_of(curve);
   const double most = greatest(curve, figure);

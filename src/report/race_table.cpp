@@ -23,10 +23,10 @@ using race::Entry;
 using race::EntryKind;
 using race::Verdict;
 
-// On narrower terminals what checks found stands below their titles.
+// The width below which the findings of checks stand below their titles.
 constexpr std::size_t kNarrow = 100;
 
-// What servers and clients had to say, each note once, with all who said it.
+// Lists the notes of servers and clients, each once, with all the contestants that have it.
 std::string notes_text(const CaseResult& one, const Terminal& terminal) {
   std::vector<std::pair<std::string, std::vector<std::string>>> notes;
   const auto add = [&](const std::string& note, const std::string& who) {
@@ -67,7 +67,7 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
-// The end of what failed children wrote, once per contestant.
+// Returns the last output of failed children, once per contestant.
 std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const Entry& entry : one.entries) {
@@ -99,7 +99,7 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
 }
 
-// "5,000 messages/s", with the capacity if the rate is a share of it.
+// Formats a rate, "5,000 messages/s", with the capacity if the rate is a share of it.
 std::string rate_text(const race::Case& one) {
   const std::string share =
       one.rate_share ? race::rate_word({.share = one.rate_share}) + " of the capacity" : std::string();
@@ -126,7 +126,7 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
   if (load.reconnects()) parts.emplace_back("lost connections come back");
 }
 
-// ", 2 loops"; nothing where each has one.
+// Formats the number of loops: ", 2 loops". Empty where each side has one.
 std::string loops_text(const race::RaceResult& race, EngineChoice race::Contestant::*side) {
   std::uint64_t least = 1024, most = 1;
   for (const race::Contestant& contestant : race.scenario.contestants) {
@@ -139,7 +139,8 @@ std::string loops_text(const race::RaceResult& race, EngineChoice race::Contesta
   return ", " + (least < most ? fmt::format("{} to ", least) : "") + counted(most, "loop");
 }
 
-// "400 ms in turns of 1 transfer on each in each round"; how many are not known before the first round.
+// Formats the length of the trials: "400 ms in turns of 1 transfer on each in each round". The number of
+// transfers is not known before the first round.
 std::string length_text(const race::Case& one) {
   const LoadPlan& load = one.load;
   if (!load.turns)

@@ -8,11 +8,11 @@
 
 namespace joust::report {
 
-// A judged race for people: per case what was raced, results, costs on both sides, checks and the verdict in
-// plain words.
+// Returns a judged race as text: for each case its load, results, costs on both sides, checks and the verdict
+// in plain words.
 std::string race_table(const race::RaceResult& race, const Terminal& terminal);
 
-// "echo, 256 connections, closed loop, 32 B, 1.00 s after 300 ms of warm-up"
+// Describes a load: "echo, 256 connections, closed loop, 32 B, 1.00 s after 300 ms of warm-up".
 std::string load_text(const race::Case& one);
 
 }  // namespace joust::report

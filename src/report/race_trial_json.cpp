@@ -7,7 +7,7 @@ namespace {
 using nlohmann::ordered_json;
 using race::Trial;
 
-// Counted calls are extrapolated from the counting pass: whole calls all the same.
+// Rounds counted calls, which are extrapolated from the counting pass, to whole calls.
 ordered_json calls_json(const std::optional<double>& calls) {
   return calls ? ordered_json(std::llround(*calls)) : ordered_json(nullptr);
 }
@@ -51,7 +51,8 @@ ordered_json clock_json(const std::optional<ClockRates>& clock) {
   return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
 }
 
-// Without its histograms: those of one trial can be larger than all the rest of a race.
+// Returns the load's document without its histograms: those of one trial can be larger than the rest of the
+// race.
 ordered_json trial_load_json(const Trial& trial) {
   if (!trial.load) return nullptr;
   ordered_json load = ordered_json::parse(trial.load->document);
@@ -64,7 +65,7 @@ const char* unit_text(race::TurnUnit unit) {
   return unit == race::TurnUnit::time ? "time" : unit == race::TurnUnit::transfers ? "transfer" : "message";
 }
 
-// Columns, because there are hundreds of turns.
+// Writes turns as columns, because a trial has hundreds of them.
 ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPlan& plan) {
   const auto column = [&](auto race::Turn::*member) {
     ordered_json values = ordered_json::array();

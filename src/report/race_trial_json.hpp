@@ -8,8 +8,7 @@
 
 #include "race/result.hpp"
 
-// The parts of a race's document that stand for one trial, and the values that it and the rest have in
-// common.
+// The parts of a race's document for one trial, and the values that they share with the rest of the document.
 namespace joust::report {
 
 nlohmann::ordered_json trial_json(const race::Trial& trial, const race::TurnPlan& turn);

@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// For people: a table with a line for each try, and the answer.
+// Returns the text for people: a table with a line for each try, and the answer.
 std::string search_text(const SearchResult& result);
 
 }  // namespace joust

@@ -102,14 +102,14 @@ void TextTable::remark(std::vector<std::string> cells, std::string text, Paint p
   rows_.back().remark_at = after;
 }
 
-// The place in the block of the last column that shares the group of the one at `at`.
+// Returns the place in the block of the last column in the same group as the column at `at`.
 std::size_t TextTable::last_of_group(const Block& block, std::size_t at) const {
   const std::string& group = columns_[block[at]].group;
   while (!group.empty() && at + 1 < block.size() && columns_[block[at + 1]].group == group) ++at;
   return at;
 }
 
-// Of all columns. A group is at least as wide as its name.
+// Returns the widths of all columns. A group is at least as wide as its name.
 std::vector<std::size_t> TextTable::widths(const Block& all) const {
   std::vector<std::size_t> widths;
   for (const std::size_t i : all) {
@@ -150,7 +150,7 @@ std::vector<TextTable::Block> TextTable::blocks(Block all, const std::vector<std
   return blocks;
 }
 
-// Each group's name centred over its columns, with a line to both sides where there is room.
+// Writes each group's name centred over its columns, with a line on both sides if the width allows it.
 std::string TextTable::group_line(const Block& block, const std::vector<std::size_t>& widths) const {
   std::string line;
   for (std::size_t at = 0; at < block.size();) {
@@ -182,7 +182,7 @@ std::string without_trailing_blanks(std::string line) {
 
 }  // namespace
 
-// In blocks after the first, rows that have nothing to say there are left out.
+// Renders a block. In blocks after the first, rows without a cell in the block are left out.
 std::string TextTable::render(const Block& block, const std::vector<std::size_t>& widths, bool first,
                               const Terminal& terminal) const {
   const auto line_of = [&](const auto& cell_of, std::size_t cells) {

@@ -9,9 +9,10 @@
 
 #include "base/text.hpp"
 
-// Text for terminals: colours, columns, wrapping. Widths are those of UTF-8 code points, one column each.
-// Control characters of what is painted, wrapped or put into a table become \xHH (printable()): a scenario of
-// somebody else, and what its servers say, moves no cursor. So an escape in a report is one of painted().
+// Text for terminals: colours, columns, wrapping. Widths count UTF-8 code points, one column each. Control
+// characters in text that is painted, wrapped or put into a table become \xHH (printable()): a scenario from
+// another author, or a server's output, cannot move the cursor. So every escape in a report comes from
+// painted().
 namespace joust::report {
 
 struct Terminal {
@@ -19,7 +20,7 @@ struct Terminal {
   std::size_t columns = 120;
 };
 
-// What the descriptor can show (base/terminal.hpp), in up to 120 columns.
+// Returns what the descriptor can show (base/terminal.hpp), in up to 120 columns.
 Terminal terminal_of(int descriptor);
 
 enum class Paint { plain, bold, dim, green, yellow, red };
@@ -29,34 +30,34 @@ std::size_t width_of(std::string_view text);
 std::string left(std::string_view text, std::size_t width);   // padded on the right
 std::string right(std::string_view text, std::size_t width);  // padded on the left
 
-// Broken at blanks so that no line is wider, unless a word is. Lines after the first begin with `indent`
-// blanks, which the first is taken to have before it too.
+// Breaks the text at blanks so that no line is wider than `columns`, unless a word is. Lines after the first
+// begin with `indent` blanks. The first is assumed to have them before it already.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);
 
-// "0.153", "8.53", "42.1", "1234": three significant digits at least, for figures per message.
+// Formats figures per message with at least three significant digits: "0.153", "8.53", "42.1", "1234".
 std::string short_number(double value);
-// The same with thousands apart: "0.153", "41,200".
+// Formats like short_number(), with separated thousands: "0.153", "41,200".
 std::string plain_number(double value);
 
 using joust::grouped;
 
-// Columns as wide as their widest cell, under one or two lines of titles. Where the terminal is too narrow
-// for all, decoration goes first; then groups that do not fit follow in a block of their own, below, behind
-// the leading columns once more.
+// A table whose columns are as wide as their widest cell, under one or two lines of titles. If the terminal
+// is too narrow for all columns, decoration is left out first. Groups that still do not fit follow in a block
+// of their own below, which repeats the leading columns.
 class TextTable {
  public:
   struct Column {
     std::string title;
-    bool text = false;       // to the left; numbers go to the right
+    bool text = false;       // aligned to the left; numbers are aligned to the right
     std::size_t gap = 2;     // blanks before it
     std::string group = {};  // printed above neighbouring columns that share it
     bool decoration = false;
   };
-  // The first `leading` columns say what a row is about.
+  // The first `leading` columns identify a row.
   TextTable(std::vector<Column> columns, std::size_t leading);
 
   void row(std::vector<std::string> cells, Paint paint = Paint::plain);
-  // A row of fewer cells with free text behind them.
+  // Adds a row of fewer cells with free text behind them.
   void remark(std::vector<std::string> cells, std::string text, Paint paint);
   std::string render(const Terminal& terminal) const;
 

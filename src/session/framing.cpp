@@ -70,7 +70,7 @@ Deframer::Step Deframer::next_exact(Bytes chunk, std::size_t size) {
   return complete(chunk, size - held_.size());
 }
 
-// The fast path: nearly all frames are complete in the chunk, often many in one.
+// Cuts frames on the fast path: nearly all are complete in the chunk, often many in one.
 Deframer::Step Deframer::next_length4(Bytes chunk, std::size_t largest) {
   if (!held_.empty() || chunk.size() < kLengthBytes) return next_cut_length4(chunk, largest);
   const std::size_t length = read_big_endian<std::uint32_t>(chunk.data());

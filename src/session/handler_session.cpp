@@ -12,11 +12,11 @@
 namespace joust {
 namespace {
 
-// With this many bytes of unsent replies no further requests are read. A single reply may be larger.
+// The unsent bytes of replies at which no further requests are read. A single reply may be larger.
 constexpr std::size_t kOutboxLimit = 256 << 10;
 
-// After so much work on messages that came together, other peers and a stop have their turn. Thousands of
-// messages fit into one read.
+// The longest work on messages that came together, before other peers and a stop have their turn. Thousands
+// of messages fit into one read.
 constexpr Duration kLongestWork = std::chrono::milliseconds(10);
 
 class HandlerSession : public Session {
@@ -45,7 +45,7 @@ class HandlerSession : public Session {
       if (step.status != Deframer::Status::message) continue;
       hear(step.message, replies, now);
       spent += handler_->spent();
-      // Over messages the next one may be there too, and comes by a call of its own.
+      // Over a message transport the next message may have come too, and is passed in a call of its own.
       if (spent >= kLongestWork && (by_message_ || taken < chunk.size())) rests_until_ = now + spent;
     }
     is_behind_ = rests_until_ && taken < chunk.size();
@@ -54,7 +54,8 @@ class HandlerSession : public Session {
     return taken;
   }
 
-  // A peer that sends a message or reads a reply byte by byte would hold its connection for ever.
+  // Detects slow peers: one that sends a message or reads a reply byte by byte would hold its connection for
+  // ever.
   void on_deadline(Time now) override {
     later_.release(now);
     rests_until_.reset();
@@ -118,7 +119,8 @@ class HandlerSession : public Session {
 
   std::size_t due_bytes() const { return outbox_.size() - later_.bytes(); }
 
-  // A request that has begun to arrive before the drain is still answered, and so are those that wait.
+  // Returns whether the drain is complete. A request that has begun to arrive before the drain is still
+  // answered, and so are waiting requests.
   bool drained() const { return draining_ && !deframer_.in_message() && !is_behind_; }
 
   void watch_rates(Time now) {
@@ -129,15 +131,15 @@ class HandlerSession : public Session {
 
   Framing framing_;
   const bool by_message_;
-  const bool numbered_;  // requests, and so replies
+  const bool numbered_;  // requests are numbered, and so are replies
   Deframer deframer_;
   std::unique_ptr<Handler> handler_;
   Outbox outbox_;
   Later later_;         // the replies at the end of outbox_ that are not due yet
-  LeastRate incoming_;  // of an incomplete message
-  LeastRate outgoing_;  // of unread replies
+  LeastRate incoming_;  // rate of an incomplete message
+  LeastRate outgoing_;  // rate of unread replies
   std::string complaint_;
-  std::optional<Time> rests_until_;  // when the work so far will have been done: at once
+  std::optional<Time> rests_until_;  // when the work so far ends, so the deadline is due at once
   bool is_behind_ = false;           // the last input was not taken whole, because of a rest
   bool broken_ = false;
   bool gives_up_ = false;

@@ -20,7 +20,7 @@ class HandlerService : public Service {
  private:
   Framing framing_;
   std::function<std::unique_ptr<Handler>()> make_;
-  RateRules rates_;  // of incomplete messages, and of unread replies
+  RateRules rates_;  // rules for incomplete messages, and for unread replies
 };
 
 }  // namespace joust

@@ -15,7 +15,7 @@ namespace joust {
 class Later {
  public:
   bool empty() const { return first_ == replies_.size(); }
-  std::size_t bytes() const { return bytes_; }  // of all these replies
+  std::size_t bytes() const { return bytes_; }  // bytes of all these replies
   std::optional<Time> due() const { return empty() ? std::nullopt : std::optional(replies_[first_].due); }
 
   void push(Time due, std::size_t bytes) {
@@ -24,7 +24,7 @@ class Later {
     bytes_ += bytes;
   }
 
-  // Lets go the replies that are due.
+  // Removes the replies that are due: they may be sent.
   void release(Time now) {
     for (; !empty() && replies_[first_].due <= now; ++first_) bytes_ -= replies_[first_].bytes;
     if (2 * first_ < replies_.size()) return;
@@ -39,7 +39,7 @@ class Later {
   };
 
   std::vector<Reply> replies_;
-  std::size_t first_ = 0;  // the oldest that is not due
+  std::size_t first_ = 0;  // the oldest reply that is not due
   std::size_t bytes_ = 0;
 };
 

@@ -33,8 +33,8 @@ class LeastRate {
  public:
   explicit LeastRate(const RateRule& rule) : rule_(&rule), left_(rule.window) {}  // borrowed
 
-  // Call once in each input of a session, at its end. `owed`: the peer has something to send, or to read;
-  // `waited_for`: and only the peer delays that.
+  // Call once in each input of a session, at its end. `owed`: the peer has bytes to send, or to read.
+  // `waited_for`: only the peer delays them.
   void expect(bool owed, bool waited_for, Time now) {
     if (!owed)
       reset();
@@ -45,7 +45,7 @@ class LeastRate {
   }
   void moved(std::uint64_t bytes) { moved_ += bytes; }
 
-  // Nothing is owed any more: the next transfer gets a new window.
+  // Starts a new window for the next transfer, because the peer owes nothing any more.
   void reset() {
     ends_ = kPaused;
     left_ = rule_->window;
@@ -54,11 +54,11 @@ class LeastRate {
 
   std::optional<Time> deadline() const { return ends_ == kPaused ? std::nullopt : std::optional(ends_); }
 
-  // True when the window is over and too few bytes have moved. Otherwise, a window that is over is replaced
-  // by the next one.
+  // Returns true when the window is over and too few bytes have moved. Otherwise replaces a window that is
+  // over by the next one.
   bool missed(Time now);
 
-  // For people: "slower than 1.00 KiB/s for 10.0 s".
+  // Describes the failure for people: "slower than 1.00 KiB/s for 10.0 s".
   std::string complaint() const;
 
  private:
@@ -72,12 +72,12 @@ class LeastRate {
   }
 
   const RateRule* rule_;
-  Duration left_;            // of the window, while paused
-  Time ends_ = kPaused;      // of the window, while not paused
+  Duration left_;            // time left in the window, while paused
+  Time ends_ = kPaused;      // end of the window, while not paused
   std::uint64_t moved_ = 0;  // bytes in this window
 };
 
-// The earlier of two deadlines.
+// Returns the earlier of two deadlines.
 inline std::optional<Time> earlier(std::optional<Time> a, std::optional<Time> b) {
   const Time first = std::min(a.value_or(Time::max()), b.value_or(Time::max()));
   return first == Time::max() ? std::nullopt : std::optional(first);

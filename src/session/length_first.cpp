@@ -45,8 +45,8 @@ class LengthFirst : public Session {
   void released(std::size_t n) override { inner_->released(n); }
 
  private:
-  // The next n bytes of the length, before they are gone. A session that has withdrawn its output shows no
-  // more of it, and then no length is needed.
+  // Copies the next n bytes of the length before they are released. A session that has withdrawn its output
+  // does not show them any more, and then no length is needed.
   void read_length(std::size_t n) {
     std::array<Segment, Length4::kSizeBytes> segments;
     const std::size_t count = first_bytes(std::span(segments).first(inner_->output(segments)), n);
@@ -57,7 +57,7 @@ class LengthFirst : public Session {
 
   const std::unique_ptr<Session> inner_;
   bool in_length_ = true;
-  std::size_t left_ = Length4::kSizeBytes;  // of the length, or of the payload
+  std::size_t left_ = Length4::kSizeBytes;  // bytes left of the length, or of the payload
   std::array<std::byte, Length4::kSizeBytes> length_{};
 };
 

@@ -7,10 +7,9 @@
 
 namespace joust {
 
-// Sessions whose frames (Length4) leave in two writes: output() shows the length alone, and the payload after
-// the length has been consumed. An engine can therefore not gather both into one call. Wraps the sessions of
-// another service, on either side. Over a message transport there are no lengths, and sessions stay as they
-// are.
+// Makes sessions whose frames (Length4) leave in two writes: output() shows the length alone, and the payload
+// after the length has been consumed. So an engine cannot gather both into one call. Wraps the sessions of
+// another service, on either side. A message transport has no lengths, and its sessions are not wrapped.
 class LengthFirstService : public Service {
  public:
   explicit LengthFirstService(std::unique_ptr<Service> inner) : inner_(std::move(inner)) {}

@@ -15,8 +15,8 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kStretches = 4;         // of the inner output, looked at in one go
-constexpr std::size_t kSmallFrame = 2 << 10;  // bytes; takes no memory from the heap
+constexpr std::size_t kStretches = 4;         // segments of the inner output that are read at a time
+constexpr std::size_t kSmallFrame = 2 << 10;  // bytes; needs no memory from the heap
 
 // Calls step(message) for each frame of the output until it returns false. Frames are never split between
 // segments: an outbox and a room's log keep each in one piece.
@@ -93,7 +93,7 @@ class MessageWise : public Session {
   }
   bool gives_up() const override { return misfit_ || inner_->gives_up(); }
 
-  // A session that has withdrawn its output shows no more frames. Then nobody asks for them either.
+  // A session that has withdrawn its output shows no more frames. Then none are asked for either.
   void consumed(std::size_t n) override {
     std::size_t framed = 0;
     each_message(*inner_, [&](Bytes message) {
@@ -120,7 +120,7 @@ class MessageWise : public Session {
  private:
   bool fits(Bytes message) const { return !message.empty() && message.size() <= largest_; }
 
-  // Only the next message is looked at: those behind it have their turn when it has been sent.
+  // Checks the next message only. The messages behind it are checked when it has been sent.
   void look(Time now) {
     last_input_ = now;
     if (misfit_) return;

@@ -9,18 +9,19 @@
 #include "base/endian.hpp"
 #include "joust/bytes.hpp"
 
-// Where delivery is lossy, each request begins with a number, which the server copies before the reply.
+// The format of requests where delivery is lossy: each begins with a number, which the server copies before
+// the reply.
 namespace joust {
 
 inline constexpr std::size_t kNumberBytes = 8;                // big endian
-inline constexpr std::uint64_t kGreetingNumber = UINT64_MAX;  // of a greeting and its answer
+inline constexpr std::uint64_t kGreetingNumber = UINT64_MAX;  // number of a greeting and its answer
 
 struct NumberedMessage {
   std::uint64_t number;
   Bytes message;
 };
 
-// Nothing if the message is too short.
+// Splits a message. Returns nothing if it is too short.
 inline std::optional<NumberedMessage> without_number(Bytes message) {
   if (message.size() < kNumberBytes) return std::nullopt;
   return NumberedMessage{read_big_endian<std::uint64_t>(message.data()), message.subspan(kNumberBytes)};

@@ -5,10 +5,10 @@
 
 namespace joust {
 
-// A signal handler must not wait for a lock that the code it interrupts may hold. So nobody waits here: a
-// caller that finds the list locked leaves a note, and the holder of the lock looks for it afterwards. (The
-// standard leaves try_lock() of a mutex that the thread itself holds undefined; where threads are POSIX's it
-// fails.)
+// Increments the count and wakes the loops. A signal handler must not wait for a lock that the interrupted
+// code may hold. So no caller waits here: a caller that finds the list locked sets a flag, and the holder of
+// the lock checks the flag afterwards. (The standard leaves try_lock() of a mutex that the thread itself
+// holds undefined; with POSIX threads it fails.)
 void Publications::announce() {
   count_.fetch_add(1, std::memory_order_acq_rel);
   unheard_.store(true);

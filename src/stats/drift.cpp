@@ -31,7 +31,7 @@ std::vector<double> picked(std::span<const double> values, std::span<const std::
   return some;
 }
 
-// The logarithm of each figure, less the mean of its contestant.
+// Returns the logarithm of each figure, less the mean of its contestant.
 std::vector<double> rests_of(std::span<const Observation> race) {
   std::vector<double> rests;
   for (const Observation& one : race) rests.push_back(std::log(one.figure));
@@ -61,7 +61,7 @@ Effect effect_of(std::span<const Observation> race, Key place, Key shuffled_with
   const Groups places = grouped(race, place), blocks = grouped(race, shuffled_within);
   std::vector<double> rests = rests_of(race);
   const double spread = spread_of_means(rests, places);
-  // Sums of the same numbers in another order differ in their last digits, which is no difference.
+  // Sums of the same numbers in another order differ in their last digits. This is not a difference.
   const double as_much = spread - 1e-12 * (1 + spread);
   Random random(seed);
   std::size_t reached = 1;  // the race itself is one of the orders chance could have given

@@ -7,8 +7,8 @@
 
 namespace joust::stats {
 
-// How a series changes from its first half to its second: median of the second / median of the first - 1. The
-// middle value of an odd number belongs to neither. NaN for fewer than two values.
+// Returns the change of a series from its first half to its second: median of the second / median of the
+// first - 1. The middle value of an odd number belongs to neither half. NaN for fewer than two values.
 double change_between_halves(std::span<const double> series);
 
 // The straight line through a series by least squares.
@@ -16,10 +16,10 @@ struct Line {
   double slope;   // per step
   double change;  // from the first to the last value, as a fraction of the series' mean
 };
-// NaN for fewer than two values.
+// Fits a line. NaN for fewer than two values.
 Line least_squares(std::span<const double> series);
 
-// One figure of a race and where it was measured, to ask whether the place had a say in it. Figures are
+// One figure of a race and its place in the race, to test whether the place had an effect. Figures are
 // positive.
 struct Observation {
   std::size_t contestant;
@@ -29,15 +29,15 @@ struct Observation {
 };
 
 struct Effect {
-  double spread;  // of the places' means: greatest / least - 1. 0 with fewer than two places
-  double chance;  // how often chance alone does as much: small means that the place matters
+  double spread;  // spread of the places' means: greatest / least - 1. 0 with fewer than two places
+  double chance;  // probability of such a spread by chance alone: small if the place matters
 };
 
-// Whether figures depend on the position within the round, or on the round, whoever runs. The mean logarithm
-// of each contestant is taken from its figures; the rest is averaged by place, and the greatest and least of
-// these means are compared (their ratio, less one). Chance comes from a permutation test: the same with the
-// rests shuffled, within each round for the position, as the race itself shuffles, and within each contestant
-// for the round.
+// Test whether figures depend on the position within the round, or on the round, whichever contestant runs.
+// The mean logarithm of each contestant is subtracted from its figures. The rests are averaged by place, and
+// the greatest and least of these means are compared (their ratio, less one). The probability by chance comes
+// from a permutation test, which does the same with shuffled rests. For the position they are shuffled within
+// each round, as the race itself shuffles. For the round they are shuffled within each contestant.
 inline constexpr std::size_t kPermutations = 1000;
 Effect position_effect(std::span<const Observation> race, std::uint64_t seed,
                        std::size_t permutations = kPermutations);

@@ -12,11 +12,12 @@
 namespace joust::stats {
 namespace {
 
-// Sums of probabilities have errors of this size.
+// The size of the errors of sums of probabilities.
 constexpr double kRounding = 1e-12;
 
-// `probability(k)`, asked for k = 0, 1, ... in this order: that the statistic is k. It is symmetric, so both
-// tails are equal. Rank r leaves out the values below r in each tail.
+// Finds a place by the distribution of a statistic. `probability(k)`, called with k = 0, 1, ... in this
+// order, is the probability that the statistic is k. The distribution is symmetric, so both tails are equal.
+// Rank r leaves out the values below r in each tail.
 template <typename Probability>
 Place place_by(std::size_t most, double confidence, Probability probability) {
   double tail = probability(0);
@@ -29,8 +30,8 @@ Place place_by(std::size_t most, double confidence, Probability probability) {
   return place;
 }
 
-// The probability of each value of the signed-rank statistic of n values, up to half of its greatest one: the
-// sum of the ranks 1..n, each of them taken with probability one half.
+// Returns the probability of each value of the signed-rank statistic of n values, up to half of its greatest
+// value. The statistic is the sum of the ranks 1..n, each of them taken with probability one half.
 std::vector<double> signed_rank_probabilities(std::size_t n) {
   std::vector<double> probabilities(n * (n + 1) / 4 + 1);
   probabilities[0] = 1;
@@ -56,7 +57,7 @@ std::vector<double> walsh_averages(std::span<const double> sample) {
   return averages;
 }
 
-// Reorders the values.
+// Returns the location for a place among the values, which it reorders.
 Location location_at(const Place& place, std::vector<double>& values) {
   if (place.rank == 0) return {.estimate = median(values)};
   const auto half = static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -65,7 +66,7 @@ Location location_at(const Place& place, std::vector<double>& values) {
   std::ranges::nth_element(values, middle);
   const bool odd = values.size() % 2 == 1;
   const double estimate = odd ? *middle : std::midpoint(*std::max_element(values.begin(), middle), *middle);
-  // The middle divides the values, so each end is looked for on its side only.
+  // The middle divides the values, so each end is searched for on its side only.
   if (low < middle) std::nth_element(values.begin(), low, middle);
   if (high > middle) std::nth_element(middle, high, values.end());
   return {.estimate = estimate, .interval = {*low, *high}, .coverage = place.coverage};

@@ -7,7 +7,7 @@
 
 namespace joust::stats {
 
-// Both ends included. Unbounded when the sample cannot tell.
+// An interval with both ends included. It is unbounded when the sample is too small for one.
 struct Interval {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -18,8 +18,9 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// Where the middle of a distribution lies. `coverage` is the probability with which such an interval contains
-// it: exact for every n, not asymptotic. It is 0, and the interval unbounded, for fewer than two values.
+// An estimate of the middle of a distribution. `coverage` is the probability with which such an interval
+// contains the middle: exact for every n, not asymptotic. It is 0, and the interval unbounded, for fewer than
+// two values.
 struct Location {
   double estimate;  // NaN for an empty sample
   Interval interval{};
@@ -27,15 +28,15 @@ struct Location {
 };
 
 // An interval whose ends are members of an ordered list of values: the `rank`th from below (from 1) and the
-// `rank`th from above. Coverages are discrete. This is the narrowest interval whose coverage is at least
-// the confidence asked for; if there is none, the widest one, with its lower coverage. Rank 0: no interval.
+// `rank`th from above. Coverages are discrete. This is the narrowest interval whose coverage is at least the
+// confidence asked for. If none has it, this is the widest one, with its lower coverage. Rank 0: no interval.
 struct Place {
   std::size_t rank = 0;
   double coverage = 0;
 };
 
-// The median of any distribution: ranks among the ordered sample, by the binomial distribution. David and
-// Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1.
+// Locate the median of any distribution: ranks among the ordered sample, by the binomial distribution. David
+// and Nagaraja, "Order Statistics", 3rd edition, 2003, section 7.1.
 Place place_of_median(std::size_t sample_size, double confidence);
 Location median_with_interval(std::span<const double> sample, double confidence);
 
@@ -53,10 +54,10 @@ inline constexpr std::size_t kMostExactRanks = 100;
 Place place_of_centre(std::size_t sample_size, double confidence);
 Location centre(std::span<const double> sample, const Place& place);
 
-// The interval of centre() for a sample that may be too small for this confidence: it then reaches beyond the
-// sample by a share of its range. That takes one assumption more: that smaller deviations are more frequent
-// than larger ones (a unimodal distribution). The coverage is then at least the confidence, which is stated;
-// uniform noise attains it.
+// Returns the interval of centre() for a sample that may be too small for this confidence. Then the interval
+// reaches beyond the sample by a share of its range. This takes one assumption more: that smaller deviations
+// are more frequent than larger ones (a unimodal distribution). The coverage is then at least the confidence
+// asked for, which the result has. Uniform noise attains it.
 //
 // The centre lies outside [min - t * range, max + t * range] only if all n deviations have the same sign, and
 // the smallest is more than c = t / (1 + t) of the largest. The first has the probability 2^(1-n). Given the
@@ -67,10 +68,10 @@ Location centre(std::span<const double> sample, const Place& place);
 // paired comparisons", The Annals of Mathematical Statistics 25, 1954.
 Location widened(const Location& centre, std::size_t sample_size, double confidence);
 
-// The smallest sample from which centre() reaches this confidence.
+// Returns the smallest sample from which centre() reaches this confidence.
 std::size_t values_for(double confidence);
 
-// The standard normal distribution's quantile, for 0 < p < 1.
+// Returns the standard normal distribution's quantile, for 0 < p < 1.
 double normal_quantile(double p);
 
 }  // namespace joust::stats

@@ -14,17 +14,17 @@ namespace joust::stats {
 
 using Random = std::mt19937_64;
 
-// Each of 0 .. bound - 1 with equal probability.
+// Returns one of 0 .. bound - 1, each with equal probability.
 inline std::uint64_t draw_below(Random& random, std::uint64_t bound) {
   assert(bound > 0);
-  // What is left over above the greatest multiple of `bound` would favour small numbers: draw again.
+  // The numbers above the greatest multiple of `bound` would favour small results, so they are drawn again.
   const std::uint64_t accepted = Random::max() - Random::max() % bound;
   std::uint64_t drawn = random();
   while (drawn >= accepted) drawn = random();
   return drawn % bound;
 }
 
-// Every order with equal probability (Fisher and Yates).
+// Shuffles the values: every order has equal probability (Fisher and Yates).
 template <std::ranges::random_access_range Values>
 void shuffle(Values&& values, Random& random) {
   for (std::size_t left = std::ranges::size(values); left > 1; --left)

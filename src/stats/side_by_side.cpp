@@ -21,7 +21,7 @@ std::vector<double> column_of(const TwoWayTable& rows, std::size_t column) {
   return cells;
 }
 
-// Column `one` less column `other`, in the rows that have both.
+// Returns column `one` less column `other`, in the rows that have both.
 std::vector<double> differences(const TwoWayTable& rows, std::size_t one, std::size_t other) {
   std::vector<double> values;
   for (const auto& row : rows)

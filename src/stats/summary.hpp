@@ -4,22 +4,22 @@
 #include <span>
 #include <vector>
 
-// Figures that stand for a sample of finite numbers. An empty sample has none: every answer is then NaN.
-// All of joust::stats is pure: no I/O, no clock, no state; any thread.
+// Statistics of a sample of finite numbers. An empty sample has none: every result is then NaN. All of
+// joust::stats is pure: no I/O, no clock, no state; any thread.
 namespace joust::stats {
 
 double mean(std::span<const double> values);
 
-// The middle value, or the mean of the two middle ones.
+// Returns the middle value, or the mean of the two middle ones.
 double median(std::span<const double> values);
 
-// The value that the fraction `p` (0..1) of the sample lies below, interpolated linearly between its members:
-// type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996),
-// which is also the default of R and NumPy.
+// Return the value that the fraction `p` (0..1) of the sample lies below, interpolated linearly between its
+// members: type 7 of Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician
+// 50 (1996), which is also the default of R and NumPy.
 double quantile(std::span<const double> values, double p);
 double quantile_of_sorted(std::span<const double> ascending, double p);
 
-// By what fraction the greatest exceeds the least: max / min - 1. For positive values.
+// Returns by what fraction the greatest value exceeds the least: max / min - 1. For positive values.
 double relative_spread(std::span<const double> values);
 
 std::vector<double> sorted(std::span<const double> values);

@@ -18,7 +18,7 @@ double median_figure(const Rounds& rounds) {
   return median(figures);
 }
 
-// Those with figures, the best first; in the given order where medians are equal.
+// Returns the contestants with figures, the best first; in the given order where medians are equal.
 std::vector<std::size_t> best_first(std::span<const Rounds> contestants, Better better) {
   std::vector<double> medians;
   for (const Rounds& rounds : contestants) medians.push_back(median_figure(rounds));
@@ -32,7 +32,7 @@ std::vector<std::size_t> best_first(std::span<const Rounds> contestants, Better 
 
 enum class Standing { tied, better, worse };
 
-// How each contestant (row) stands against each other one (column).
+// Returns the standing of each contestant (row) against each other one (column).
 std::vector<std::vector<Standing>> standings(std::span<const Rounds> contestants, const Family& family,
                                              double d, Better better) {
   const std::size_t count = contestants.size();

@@ -23,7 +23,7 @@ EventDescriptor::EventDescriptor()
 
 void EventDescriptor::raise() const {
   const std::uint64_t one = 1;
-  // Cannot fail but by overflow, and then the descriptor is readable anyway.
+  // Fails only by overflow, and then the descriptor is readable anyway.
   [[maybe_unused]] const ssize_t written = ::write(readable_.get(), &one, sizeof one);
 }
 
@@ -42,7 +42,7 @@ EventDescriptor::EventDescriptor() {
 }
 
 void EventDescriptor::raise() const {
-  // Cannot fail but in a full pipe, and then the descriptor is readable anyway.
+  // Fails only in a full pipe, and then the descriptor is readable anyway.
   [[maybe_unused]] const ssize_t written = ::write(written_.get(), "", 1);
 }
 

@@ -5,8 +5,8 @@
 
 namespace joust {
 
-// A descriptor that a thread or a signal handler makes readable, and its reader makes unreadable again: an
-// eventfd or, where the system has none, a pipe. Shared with processes that are forked later.
+// A descriptor that a thread or a signal handler makes readable, and its reader makes unreadable again. It is
+// an eventfd or, where the system has none, a pipe. Shared with processes that are forked later.
 class EventDescriptor {
  public:
   EventDescriptor();  // throws std::system_error
@@ -17,7 +17,7 @@ class EventDescriptor {
 
  private:
   Fd readable_;
-  Fd written_;  // a pipe's other end
+  Fd written_;  // the other end of a pipe
 };
 
 }  // namespace joust

@@ -13,7 +13,8 @@ namespace joust {
 
 namespace {
 
-// Without a privilege of its own a process can link a descriptor only through /proc.
+// Returns whether /proc has the descriptors. Without a special privilege a process can link a descriptor only
+// through /proc.
 bool has_proc() {
   static const bool has = ::access("/proc/self/fd", X_OK) == 0;
   return has;

@@ -11,8 +11,8 @@ struct OpenPipe {
   Fd from, into;
 };
 
-// pipe2(), or on macOS the same by several calls; `flags` are O_CLOEXEC and O_NONBLOCK. Not open, with errno
-// set, where the call fails.
+// Opens a pipe by pipe2(), or on macOS by several calls; `flags` are O_CLOEXEC and O_NONBLOCK. Not open, with
+// errno set, where the call fails.
 OpenPipe open_pipe(int flags);
 
 }  // namespace joust

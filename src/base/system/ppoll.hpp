@@ -12,9 +12,9 @@
 #include <ctime>
 #include <limits>
 
-// ppoll() without a signal mask, for counts of std::size_t, which nfds_t is on Linux only. The types make it
-// an overload beside the system's own. macOS has none: poll() takes its place, and waits end late, by up to 1
-// ms, never early.
+// Calls ppoll() without a signal mask, for counts of std::size_t, which nfds_t is on Linux only. The types
+// make it an overload beside the system's own. On macOS, which has none, poll() takes its place; waits then
+// end late, by up to 1 ms, never early.
 inline int ppoll(pollfd* entries, std::size_t count, const timespec* timeout, std::nullptr_t /*mask*/) {
   const auto entries_count = static_cast<nfds_t>(count);
 #ifdef __APPLE__

@@ -9,18 +9,18 @@
 
 namespace joust {
 
-// A descriptor that becomes readable when the process ends; not open where the kernel refuses, and on systems
-// without pidfds.
+// Opens a descriptor that becomes readable when the process ends. Not open where the kernel refuses, and on
+// systems without pidfds.
 Fd open_process(pid_t process);
 
-// Asks the kernel to end this process by this signal when its parent dies. macOS does not offer that.
+// Asks the kernel to end this process by this signal when its parent dies. Has no effect on macOS.
 void end_with_parent(int number = SIGKILL);
 
-// Makes this process the parent of all descendants that lose their own (a subreaper, prctl(2)). False if it
-// was that before. macOS does not offer that.
+// Makes this process the parent of all descendants that lose their own (a subreaper, prctl(2)). Returns false
+// if it was one before. Has no effect on macOS.
 bool adopt_orphans();
 
-// sigqueue(): kill() with a value. macOS delivers no values: fails with ENOTSUP there.
+// Sends a signal with a value, as sigqueue() does. Fails on macOS with ENOTSUP.
 int signal_with_value(pid_t process, int number, int value);
 
 }  // namespace joust

@@ -23,14 +23,15 @@ int accept_socket(int listener, int flags) {
 
 namespace {
 
-// Sets what the other systems set with the call that makes the socket. An accepted socket is non-blocking
-// where its listener is, so the flag is set both ways.
+// Sets the flags that other systems set in the call that makes the socket. An accepted socket is non-blocking
+// if its listener is, so the flag is set both ways.
 Fd with_flags(Fd socket, int flags) {
   const int on = 1;
   const bool done = socket.is_open() && ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC) == 0 &&
                     ::fcntl(socket.get(), F_SETFL, (flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0) == 0;
   if (!done) return {};
-  // Refused for a socket that the peer has already reset (EINVAL): a send to it then fails before it signals.
+  // Fails with EINVAL for a socket that the peer has already reset: a send to it then fails before it
+  // signals.
   ::setsockopt(socket.get(), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
   return socket;
 }

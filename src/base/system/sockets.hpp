@@ -5,7 +5,7 @@
 
 #include "base/fd.hpp"
 
-// macOS makes a socket first and sets its flags afterwards; it lacks these names, and accept4().
+// On macOS a socket is made first and gets its flags afterwards; macOS lacks these names, and accept4().
 #ifndef SOCK_NONBLOCK
 #define SOCK_NONBLOCK 0x1000
 #endif
@@ -18,14 +18,15 @@
 
 namespace joust {
 
-// socket(family, SOCK_STREAM), close-on-exec, and SOCK_NONBLOCK where `flags` say so. Not open, with errno
-// set, where the call fails.
+// Makes a socket by socket(family, SOCK_STREAM), close-on-exec, and SOCK_NONBLOCK if `flags` have it. Not
+// open, with errno set, where the call fails.
 Fd stream_socket(int family, int flags);
 
-// The same for SOCK_DGRAM.
+// Makes such a socket of SOCK_DGRAM.
 Fd datagram_socket(int family, int flags);
 
-// accept4() without the peer's address; `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC. Fails as accept4() does.
+// Calls accept4() without the peer's address; `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC. Fails as accept4()
+// does.
 int accept_socket(int listener, int flags);
 
 }  // namespace joust

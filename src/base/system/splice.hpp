@@ -20,8 +20,8 @@ inline constexpr bool kHasSplice = false;
 #include <cerrno>
 #include <cstddef>
 
-// Only Linux moves bytes from a socket to a file without copying them: elsewhere the calls fail as those of a
-// kernel without them do.
+// Only Linux moves bytes from a socket to a file without copying them. On other systems the calls fail like
+// those of a kernel without them.
 #define SPLICE_F_MOVE 0
 #define F_SETPIPE_SZ (-1)
 #define F_GETPIPE_SZ (-1)

@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// Puts all of the file system that the open file is on onto the disk. Returns 0, or -1 with the errno: ENOSYS
-// where the system cannot do that for one of them.
+// Writes the whole file system of the open file to the disk. Returns 0, or -1 with the errno: ENOSYS where
+// the system cannot do that for a single file system.
 inline int sync_file_system(int fd) {
 #ifdef __linux__
   return ::syncfs(fd);

@@ -12,12 +12,12 @@
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
-// Options that several sub-commands share: each group adds itself to a command, and is read after parsing.
+// Options that several sub-commands share. Each group adds itself to a command, and is read after parsing.
 namespace joust {
 
 inline constexpr Duration kLongestTime = std::chrono::hours(24);
 
-// Options whose values people write with units: "10k", "64KiB", "10ms". What does not fit is a usage error.
+// Add options whose values have units: "10k", "64KiB", "10ms". A value that does not fit is a usage error.
 Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                  std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
 Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
@@ -26,22 +26,23 @@ Option add_rate(Command command, const std::string& flags, double& into, const s
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = kLongestTime);
 
-// --max-memory of servers: Limits::memory.
+// Adds --max-memory of servers: Limits::memory.
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into);
 
-// TCP options, the same for every engine.
+// The TCP options, the same for every engine.
 struct SocketArguments {
   SocketOptions options;
-  bool congestion_chosen = false;  // by the user: then it is that one or none
+  bool congestion_chosen = false;  // by the user: no other algorithm is used in its place
   bool nodelay_chosen = false;
 
   void add_to(Command command);
 
-  // Refuses what sockets of the transport cannot have, and settles the congestion control.
+  // Refuses options that sockets of the transport cannot have, and chooses the congestion control.
   void settle(const Endpoint& endpoint, Transport transport, Tally& tally);
 };
 
-// -e ENGINE or ENGINE:KNOB=VALUE, -t N --wait W, every knob any engine has, and --cpus.
+// The options of an engine: -e ENGINE or ENGINE:KNOB=VALUE, -t N, --wait W, every knob of every engine, and
+// --cpus.
 struct EngineArguments {
   std::string engine = "epoll";
   std::uint64_t threads = 1;
@@ -51,33 +52,33 @@ struct EngineArguments {
 
   void add_to(Command command);
 
-  // Takes an engine with knobs apart, "epoll:trigger=level" as a race has it; options of the protocol go to
-  // `options`, those of TCP to `socket`. Throws UsageError, also for a knob that is given as a flag too.
+  // Splits an engine with knobs, "epoll:trigger=level", the form that a race uses. Options of the protocol go
+  // to `options`, those of TCP to `socket`. Throws UsageError, also for a knob that is given as a flag too.
   void take_knobs(const Program& program, Settings& options, SocketArguments& socket);
 
   // See checked_engine() and engine_options() in hosting/options.hpp.
   const Engine& resolve(Role role, const Protocol& protocol) const;
   EngineOptions options(const Engine& engine) const;
 
-  // What was given but means nothing to the engine, in words for the user.
+  // Describes for the user the given options that have no meaning for the engine.
   std::vector<std::string> remarks(const Engine& engine) const;
 
  private:
-  std::map<std::string, Option> flags_;  // of the knobs that are no engine's own
+  std::map<std::string, Option> flags_;  // --threads and --wait, which are no engine's own knobs
 };
 
-// -p PROTOCOL of this program. Throws UsageError with the nearest name.
+// Returns the protocol of -p PROTOCOL. Throws UsageError with the nearest name.
 const Protocol& resolve_protocol(const Program& program, const std::string& name);
 
-// Pins the calling thread, and those it starts later, to the CPUs of a list such as "0" or "0-1,3"; empty:
-// nothing.
+// Pins the calling thread, and threads that it starts later, to the CPUs of a list such as "0" or "0-1,3".
+// Does nothing if the list is empty.
 void pin(const std::string& cpus);
 
-// Raises this process's limit of open files as far as it may.
+// Raises this process's limit of open files as far as possible.
 void raise_descriptor_limit();
 
-// Throws UsageError where so many connections of that client do not fit even then. `where` says where they
-// were asked for: "-c".
+// Throws UsageError where so many connections of that client do not fit even into the raised limit. `where`
+// names their source: "-c".
 void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client);
 
 }  // namespace joust

@@ -16,7 +16,8 @@
 namespace joust {
 namespace {
 
-// Servers are in folders for the system's administrator, which are not in everybody's PATH.
+// Returns whether a program is installed. Servers are in folders for the system's administrator, which are
+// not in every user's PATH.
 bool is_installed(const std::string& program) {
   const char* const path = std::getenv("PATH");
   const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";

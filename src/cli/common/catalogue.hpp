@@ -6,7 +6,7 @@
 
 namespace joust {
 
-// The engines of the library and the protocols of the program. Finds out which engines can run here.
+// Returns the engines of the library and the protocols of the program. Tests which engines can run here.
 race::Catalogue catalogue_of(const Program& program);
 
 }  // namespace joust

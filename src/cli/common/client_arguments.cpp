@@ -53,7 +53,7 @@ void ClientArguments::add_retries_to(Command command) {
   add_count(command, "--retries", retries, "dials in a row for lost connections [8]; 0: none", 0, 1000);
 }
 
-// Those that would find no descriptor are not dialled.
+// Reduces the number of dials: connections for which no descriptor is free are not dialled.
 transfer::DialPlan ClientArguments::possible(transfer::DialPlan dials, const Engine& chosen) const {
   raise_descriptor_limit();
   const std::uint64_t most = client_connections(chosen);

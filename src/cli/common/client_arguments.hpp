@@ -10,15 +10,15 @@
 #include "cli/common/progress_meter.hpp"
 #include "transfer/transfer.hpp"
 
-// How the file tool's clients reach a server: what `send`, `get` and `list` have in common.
+// The file tool's access to a server, which `send`, `get` and `list` have in common.
 namespace joust {
 
-inline constexpr std::uint64_t kMostConnections = 256;  // of one client
+inline constexpr std::uint64_t kMostConnections = 256;  // connections of one client
 
-// The first of the engines that this machine can run and that have the role, the fastest one first.
+// Returns the fastest of the engines that this machine can run and that have the role.
 std::string fastest_engine(Role role, const Protocol& protocol);
 
-// -e of the file tool: without it, the fastest one. `what` is for --help.
+// Adds -e of the file tool: without it, the fastest engine is used. `what` is for --help.
 void add_engine(Command command, std::string& engine, const std::string& what);
 
 struct ClientArguments {
@@ -31,7 +31,7 @@ struct ClientArguments {
 
   void add_retries_to(Command command);
 
-  // Runs the transfer over so many connections, until it is over or a signal comes.
+  // The result of run(), which runs the transfer over the wanted connections until its end or a signal.
   struct Run {
     double seconds = 0;
     bool interrupted = false;

@@ -20,8 +20,8 @@ const CLI::App* command_called(const CLI::App& program, const std::string& name)
   return found == commands.end() ? nullptr : *found;
 }
 
-// The arguments, last one first as CLI11 takes them. It would read "--client= --dry-run" as if --dry-run were
-// the value; here an empty value is an argument of its own.
+// Returns the arguments, last one first as CLI11 takes them. CLI11 would read "--client= --dry-run" as if
+// --dry-run were the value; here an empty value is an argument of its own.
 std::vector<std::string> reversed_words(const CLI::App& program, int argc, char** argv) {
   const CLI::App* const command = argc > 1 ? command_called(program, argv[1]) : nullptr;
   std::vector<std::string> words;
@@ -38,14 +38,14 @@ std::vector<std::string> reversed_words(const CLI::App& program, int argc, char*
   return words;
 }
 
-// The option for one value that was given several; null if there is none.
+// Returns the option for one value that was given several values; null if none was.
 const CLI::Option* repeated_option(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options())
     if (option->get_expected_max() == 1 && option->count() > 1) return option;
   return nullptr;
 }
 
-// Of an argument that the command does not take.
+// Describes an argument that the command does not take.
 std::string unexpected(const CLI::App& command, const std::string& argument) {
   if (!argument.starts_with('-')) return fmt::format("'{}' is one argument too many", argument);
   std::vector<std::string> options;
@@ -166,7 +166,7 @@ void CommandLine::run(int argc, char** argv) {
     app_->parse(reversed_words(*app_, argc, argv));
   } catch (const CLI::Success& request) {
     std::ostringstream text, none;
-    app_->exit(request, text, none);  // the help or the version
+    app_->exit(request, text, none);  // prints the help or the version
     print_list(text.str());
   } catch (const CLI::ParseError& error) {
     std::string command = app_->get_name();
@@ -176,7 +176,7 @@ void CommandLine::run(int argc, char** argv) {
       chosen = app_->get_subcommands().front();
       command += ' ' + chosen->get_name();
     }
-    // An option that is required may be the one that is misspelt.
+    // A missing required option may have been given with a misspelt name.
     const auto kind = static_cast<CLI::ExitCodes>(error.get_exit_code());
     const bool may_be_extra = kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError;
     if (const std::vector<std::string> extras = chosen->remaining(); may_be_extra && !extras.empty())

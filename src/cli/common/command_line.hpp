@@ -11,8 +11,8 @@ class App;
 class Option;
 }  // namespace CLI
 
-// What the sub-commands need of CLI11. Its headers take seconds to compile, so one file includes them:
-// command_line.cpp.
+// The parts of CLI11 that the sub-commands need. Its headers take seconds to compile, so one file includes
+// them: command_line.cpp.
 namespace joust {
 
 // An option of a command. A handle: it may be copied, and is valid for as long as its CommandLine.
@@ -20,15 +20,15 @@ class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
-  Option type_name(const std::string& name);             // what --help shows for the value: "ADDRESS"
-  Option group(const std::string& heading);              // of --help; "" hides the option
+  Option type_name(const std::string& name);             // the word for the value in --help: "ADDRESS"
+  Option group(const std::string& heading);              // the heading in --help; "" hides the option
   Option one_of(const std::vector<std::string>& words);  // other values are usage errors
   Option excludes(Option other);                         // both together are a usage error
-  Option show_default();                                 // --help shows what the variable holds now
-  Option value_optional();                               // "--switch" alone gives ""
+  Option show_default();                                 // --help shows the present value of the variable
+  Option value_optional();                               // "--switch" alone gives an empty value
   Option required();
 
-  bool given() const;  // on the command line; asked for after parsing
+  bool given() const;  // on the command line; valid after parsing
 
  private:
   CLI::Option* option_;
@@ -37,21 +37,21 @@ class Option {
 // A sub-command, or the program itself. A handle like Option. Variables named here outlive the CommandLine.
 class Command {
  public:
-  // Takes a value, or says what is wrong with it; nothing: all is well.
+  // Takes a value. Returns the error message, or an empty string.
   using Take = std::function<std::string(const std::string& value)>;
 
   explicit Command(CLI::App* app) : app_(app) {}
 
   Command add_command(const std::string& name, const std::string& summary);
   Option add_option(const std::string& names, std::string& into, const std::string& help);
-  // One value each time it is given.
+  // Adds an option that may be given several times, with one value each time.
   Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
   Option add_option(const std::string& names, const Take& take, const std::string& help);
-  // Arguments without a dash, as many as there are.
+  // Adds arguments without a dash, any number of them.
   void add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);
   void footer(const std::string& text);                 // at the end of its --help
-  void callback(const std::function<void()>& command);  // what it does
+  void callback(const std::function<void()>& command);  // the function that runs it
 
   std::string program() const;  // the name of the program the command belongs to
 
@@ -68,8 +68,8 @@ class CommandLine {
   std::vector<std::string> commands() const;
   std::string help() const;
 
-  // Runs the command that was asked for, and lets pass what it throws; --help and --version print theirs.
-  // Arguments that do not fit throw UsageError.
+  // Runs the command that was asked for, and passes on its exceptions. --help and --version print their
+  // texts. Arguments that do not fit throw UsageError.
   void run(int argc, char** argv);
 
  private:

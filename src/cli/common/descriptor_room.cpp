@@ -15,10 +15,10 @@
 namespace joust {
 namespace {
 
-constexpr std::uint64_t kSmall = 4096;  // no larger limit is worth a word, or the time to count
-constexpr std::uint64_t kSpare = 1;     // to accept a connection with
-// Of a client, beside its connections: what any engine opens for itself, the file that is moved with its
-// journal and its folder, and what is open while it gets its name.
+constexpr std::uint64_t kSmall = 4096;  // a larger limit needs no warning, and counting would take long
+constexpr std::uint64_t kSpare = 1;     // to accept a connection
+// Descriptors of a client beside its connections: those that any engine opens for itself, the moved file with
+// its journal and its folder, and those open while the file gets its name.
 constexpr std::uint64_t kOfClient = 16;
 
 std::uint64_t open_now(std::uint64_t limit) {
@@ -59,7 +59,7 @@ std::size_t DescriptorRoom::connections() const {
                               descriptors::kOfWhole * descriptors::waiting_of(limit_);
   const std::uint64_t taken = std::min(limit_, fixed(own_before()) + files);
   const std::size_t all = (limit_ - taken) / of_connection_;
-  return std::max(all, spare_places(all) + 1) - spare_places(all);  // those beyond the limit need some too
+  return std::max(all, spare_places(all) + 1) - spare_places(all);  // spare connections need descriptors too
 }
 
 std::size_t DescriptorRoom::uploads() const {

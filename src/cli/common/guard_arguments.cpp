@@ -28,7 +28,7 @@ constexpr std::size_t kLargestFile = 4096;  // bytes
   throw UsageError(fmt::format("--token-file {}: {}", path, why));
 }
 
-// O_NONBLOCK: opening a FIFO without a writer must not block.
+// Reads a file. O_NONBLOCK: opening a FIFO without a writer must not block.
 std::string text_of_file(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat facts {};
@@ -48,13 +48,14 @@ std::string text_of_file(const std::string& path) {
   return {text.data(), static_cast<std::size_t>(size)};
 }
 
-// A compiler may leave out a memset() of bytes that nothing reads afterwards, but no volatile write.
+// Overwrites the bytes. A compiler may leave out a memset() of bytes that are never read afterwards, but no
+// volatile write.
 void wipe(std::span<char> bytes) {
   for (volatile char& byte : bytes) byte = 0;
 }
 
-// The system shows what a program was started with (/proc/PID/environ) as it is in its memory by now, so the
-// bytes go too.
+// Takes the variable out of the environment. The system shows the environment of a program
+// (/proc/PID/environ) from its memory, so the bytes are overwritten too.
 std::optional<std::string> taken_variable() {
   char* const variable = std::getenv(kVariable);
   if (variable == nullptr) return std::nullopt;

@@ -6,7 +6,7 @@
 
 namespace joust {
 
-// Rows under headings in aligned columns, each line ending with a newline.
+// Formats rows under headings in aligned columns, each line ending with a newline.
 std::string columns(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace joust

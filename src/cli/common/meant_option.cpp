@@ -11,7 +11,7 @@
 namespace joust {
 namespace {
 
-// What options are called elsewhere, and here: the first that a command has.
+// Names of options in other programs, and the names here; the first that a command has is meant.
 constexpr std::array kElsewhere{std::pair{"address", "listen connect"},
                                 std::pair{"bind", "listen"},
                                 std::pair{"bytes", "payload"},

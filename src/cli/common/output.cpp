@@ -10,7 +10,7 @@
 namespace joust {
 namespace {
 
-bool reader_has_left = false;  // in the middle of a listing
+bool reader_has_left = false;  // a reader such as head(1) closed a listing before its end
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void try_print_out(const std::string& text) {
   try {
     print_out(text);
   } catch (const OutputError&) {
-    // The stream remembers it.
+    // The stream keeps the error.
   }
 }
 

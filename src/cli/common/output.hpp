@@ -7,7 +7,7 @@
 
 namespace joust {
 
-// A full disk behind a redirection, or a terminal that has been closed.
+// Standard output cannot be written: a full disk behind a redirection, or a closed terminal.
 class OutputError : public std::runtime_error {
  public:
   OutputError() : runtime_error("standard output: cannot be written") {}
@@ -15,23 +15,24 @@ class OutputError : public std::runtime_error {
 
 // Writes and flushes the whole text: JSON, which is UTF-8 everywhere. Throws OutputError.
 void print_out(const std::string& text);
-// Text for people: what a terminal would obey is \xHH (printable()), and the rest as their locale can show
-// it.
+// Returns text for people: control characters that a terminal would obey are \xHH (printable()), and the rest
+// is in the form that their locale can show.
 std::string for_people(std::string_view text);
 void print_text(const std::string& text);
 
-// The same of what was measured, ready to be shown: where standard output cannot take it, standard error
-// does, unless a reader has left.
+// Prints a measured result that is ready to be shown. If standard output cannot be written, the text goes to
+// standard error, unless a reader has closed the pipe.
 void print_result(const std::string& text);
 
-// The same of a listing or a help. A reader that has seen enough of it, such as head(1), is no error.
+// Prints a listing or a help. A reader that closes the pipe early, such as head(1), is no error.
 void print_list(const std::string& text);
 
-// The same for what others must hear of even so: main() says at the end that standard output is lost.
+// Prints text, and goes on if it cannot be written, because more must be reported: main() reports at the end
+// that standard output is lost.
 void try_print_out(const std::string& text);
-bool output_is_lost();  // something could not be written
+bool output_is_lost();  // a write has failed
 
-// At the end of the program. Throws OutputError if anything could not be written: a full disk behind a
+// Flushes at the end of the program. Throws OutputError if a write has failed: a full disk behind a
 // redirection must not look like success.
 void finish_output();
 

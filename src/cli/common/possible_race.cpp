@@ -26,8 +26,8 @@ void check_client(const Protocol& protocol, const race::Case& one, const race::E
   protocol.check_client(parameters_of(protocol, entry.client_options, Role::dial), one.load_at_some_rate());
 }
 
-// The options of one scenario that have an effect somewhere, by the words for those who have them: a
-// contestant may have its own, and a case gives the others to both sides.
+// Finds the options of one scenario that have no effect. An option may be a contestant's own, or a case's,
+// which both sides get. It must have an effect at one place at least.
 class Effects {
  public:
   void look_at(const std::string& who, const std::string& option, const std::string& reason) {

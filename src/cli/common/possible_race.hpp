@@ -6,10 +6,10 @@
 #include "cli/common/command.hpp"
 #include "race/plan.hpp"
 
-// What can be known of a race before its first trial.
+// Checks of a race that are possible before its first trial.
 namespace joust {
 
-// Why the engines of a contestant cannot do what its options ask of them with this load: "unsupported: ...".
+// Returns why the engines of a contestant cannot support their options with this load: "unsupported: ...".
 // Empty if they can.
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one);
 
@@ -19,7 +19,7 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan);
 
 // Throws std::runtime_error where servers and loads cannot reach each other, because the loopback device is
-// down. Races of files need none.
+// down. Races of files do not need it.
 void require_loopback(const race::Plan& plan);
 
 // Throws std::runtime_error, with the reasons, where the machine lacks every engine that was asked for.

@@ -18,9 +18,9 @@ namespace {
 
 constexpr Duration kBarEvery = std::chrono::milliseconds(200);
 constexpr Duration kLineEvery = std::chrono::seconds(1);
-constexpr std::size_t kWide = 24, kNarrow = 10;  // of a bar
+constexpr std::size_t kWide = 24, kNarrow = 10;  // columns of a bar
 constexpr std::size_t kUsualColumns = 80;
-constexpr double kLongestLeft_s = 100 * 3600;  // more is no forecast
+constexpr double kLongestLeft_s = 100 * 3600;  // a longer time is no useful forecast
 
 double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
@@ -31,7 +31,7 @@ std::string bar(double part, std::size_t width) {
   return fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", width - filled);
 }
 
-// In whole seconds, rounded up; empty at the end.
+// Formats the time left in whole seconds, rounded up; empty at the end.
 std::string time_left(std::uint64_t bytes, double bytes_per_s) {
   if (bytes == 0 || bytes_per_s <= 0) return {};
   const double exact = std::ceil(static_cast<double>(bytes) / bytes_per_s);
@@ -77,7 +77,7 @@ ProgressMeter::ProgressMeter(Kind kind, const transfer::Counts& counts)
   try {
     thread_.emplace(every, [this] { show(Clock::now(), false); });
   } catch (const std::system_error&) {
-    // No more threads: the transfer goes on without a word.
+    // Without another thread the transfer continues without progress output.
   }
 }
 
@@ -103,7 +103,7 @@ void ProgressMeter::show(Time now, bool last) {
     print_to_stderr(progress_line(done, total, rate, kUsualColumns) + "\n");
 }
 
-// A failure to write shows at the end of the program.
+// Writes a JSON line. A failure to write is reported at the end of the program.
 void ProgressMeter::show_json(std::uint64_t done, std::uint64_t total, double seconds, double rate) const {
   std::fputs(fmt::format(R"({{"event":"progress","bytes":{},"total_bytes":{},"files":{},"seconds":{:.3f},)"
                          R"("mb_per_s":{:.3f},"seconds_left":{:.3f}}})"

@@ -8,9 +8,9 @@
 
 namespace joust {
 
-// Shows how far a transfer is, on a thread of its own, until it is destroyed. On standard error: a bar that a
-// terminal draws anew, or, for what does not obey control sequences, a line for each percent, at most one a
-// second, or a line every 10 s. On standard output: a JSON line each second.
+// Shows the progress of a transfer, on a thread of its own, until it is destroyed. On standard error: a bar
+// that a terminal redraws. Where standard error does not obey control sequences: a line for each percent, at
+// most one a second, or a line every 10 s. On standard output: a JSON line each second.
 class ProgressMeter {
  public:
   enum class Kind : unsigned char { none, bar, lines, few_lines, json };
@@ -31,14 +31,14 @@ class ProgressMeter {
   std::optional<Periodic> thread_;
 };
 
-// Between two lines for what is no terminal.
+// The time between two lines where standard error is no terminal.
 inline constexpr Duration kFewLinesEvery = std::chrono::seconds(10);
 
-// The bytes of files that are there by now. What was sent may be on its way still.
+// Returns the bytes of files that have arrived. Sent bytes may still be on their way.
 std::uint64_t bytes_so_far(const transfer::Counts& counts);
 
-// "[#####.....]  52 %  1.04 GiB of 2.00 GiB  612 MB/s  2 s left", without the parts for which there is no
-// room. It is narrower than the terminal: some wrap as soon as the last column has a character.
+// Returns "[#####.....]  52 %  1.04 GiB of 2.00 GiB  612 MB/s  2 s left", without the parts that do not fit.
+// The line is narrower than the terminal: some terminals wrap as soon as the last column has a character.
 std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns);
 
 }  // namespace joust

@@ -12,7 +12,7 @@
 namespace joust {
 namespace {
 
-// What an option means in each of the protocols that have one of that name.
+// Returns the meanings of an option in the protocols that have one of that name.
 std::string help_of(const std::string& name, const Program& program) {
   std::vector<std::string> meanings;
   for (const Protocol& protocol : program.protocols)

@@ -10,16 +10,17 @@
 
 namespace joust {
 
-// -p PROTOCOL, and every option any protocol of the program has.
+// The option -p PROTOCOL, and every option of every protocol of the program.
 struct ProtocolArguments {
   std::string name;                          // as given
-  Settings given;  // options
+  Settings given;                            // options by name
 
-  // The help shows those of one side, or of both; the others are known too, to be refused with a reason.
+  // Adds the options. --help shows those of one side, or of both. The others are accepted too, and refused
+  // later with a reason.
   void add_to(Command command, const Program& program, Role side);
   void add_options_to(Command command, const Program& program, std::optional<Role> side = {});  // without -p
 
-  // Throws UsageError with the nearest name.
+  // Returns the chosen protocol. Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;
 
   // See check_options() and parameters_of() in hosting/options.hpp.

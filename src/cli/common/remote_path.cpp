@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kUnix = "unix:";
 
-// Nothing is below a socket, so that a path behind one is meant for its server.
+// Refuses a path behind a socket after a single slash. No file is below a socket, so the path is meant for
+// its server.
 void refuse_single_slash(const std::string& text) {
   std::error_code none;
   for (std::size_t end = text.rfind('/'); end != std::string::npos && end > kUnix.size();
@@ -28,7 +29,7 @@ void refuse_single_slash(const std::string& text) {
 
 }  // namespace
 
-// No name has an empty part, but a socket's path may: of "//" the last counts.
+// Splits the text. A name has no empty part, but a socket's path may have one, so the last "//" separates.
 RemotePath split_remote(const std::string& text) {
   if (const std::size_t scheme = text.find("://"); scheme != std::string::npos && !text.starts_with(kUnix))
     throw UsageError(fmt::format("'{}': is a URL; without {}:// it is the address of a 'receive': {}",

@@ -6,17 +6,17 @@
 
 namespace joust {
 
-// "HOST:PORT/PATH" taken apart. The last "//" ends a socket's path: "unix:/run/files.sock//PATH".
+// The parts of "HOST:PORT/PATH". The last "//" ends a socket's path: "unix:/run/files.sock//PATH".
 struct RemotePath {
   std::string address;
   std::string path;        // without slashes at its end
-  bool is_folder = false;  // it had one, or is empty
+  bool is_folder = false;  // the text had a slash at its end, or the path is empty
 };
 // Throws UsageError for a URL, and for a path below a socket that has no "//" before it.
 RemotePath split_remote(const std::string& text);
-// Whether this is the address of a server, with or without a path, and no file that is here.
+// Returns whether this is the address of a server, with or without a path, and no existing local file.
 bool is_remote(const std::string& text);
-// What parts the path from this address: "/", or "//".
+// Returns the separator of this address and a path: "/", or "//".
 std::string_view before_path(std::string_view address);
 
 }  // namespace joust

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A failure of the system, with errno.
+// Returns a failure of the system, with errno.
 std::system_error failure() {
   return {errno, std::generic_category()};
 }
@@ -36,7 +36,7 @@ std::runtime_error unwritable(const std::string& path, const std::system_error& 
   return std::runtime_error(fmt::format("--json {}: cannot be written: {}", path, why.code().message()));
 }
 
-// The mode that a file made here and now would have, which mkstemp() does not give.
+// Returns the mode that a new file would have, which mkstemp() does not give it.
 mode_t usual_mode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -51,12 +51,12 @@ void write_all(const Fd& file, std::string_view text) {
   }
 }
 
-// File systems of a network tell of a write that has failed only then.
+// Closes a written file. Network file systems may report a failed write only then.
 void close_written(Fd& file) {
   if (::close(file.release()) < 0 && errno != EINTR) throw failure();
 }
 
-// A file beside the one to be written, so that it can be renamed to it; gone unless it was.
+// A file beside the target, which can be renamed to it. Removed unless it was renamed.
 class Draft {
  public:
   explicit Draft(const std::string& path) : target_(path), name_(path + ".XXXXXX") {
@@ -93,8 +93,8 @@ class Draft {
   Fd file_;
 };
 
-// The descriptor that the path names. To open such a path anew would begin at the first byte of a file behind
-// it, and write over what is printed there.
+// Returns the descriptor that the path names. Opening such a path anew would begin at the first byte of the
+// file behind it, and overwrite the output there.
 std::optional<int> descriptor_of(std::string_view path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -108,7 +108,8 @@ std::optional<int> descriptor_of(std::string_view path) {
   return std::nullopt;
 }
 
-// What is there and is no file, such as a pipe, cannot be renamed over: it is written to.
+// Returns whether the path exists and is no regular file, such as a pipe. It cannot be replaced by a rename,
+// and is written in place.
 bool is_special(const std::string& path) {
   std::error_code none;
   return descriptor_of(path) || (fs::exists(path, none) && !fs::is_regular_file(path, none));
@@ -122,7 +123,7 @@ Fd opened(const std::string& path, int more = 0) {
   return file;
 }
 
-// Where links lead; the last step need not exist.
+// Returns the path that links lead to; its last part need not exist.
 std::string behind_links(const std::string& path) {
   constexpr int kMostLinks = 40;  // as in the kernel
   std::error_code none;
@@ -145,8 +146,8 @@ void write_in_place(const std::string& path, std::string_view text) {
   close_written(file);
 }
 
-// Whether a file that could not be replaced for this reason may be writable all the same. A full disk is no
-// such reason: what the file holds would be lost for nothing.
+// Returns whether a file that could not be replaced for this reason may still be writable. A full disk is no
+// such reason: the file's content would be lost for nothing.
 bool may_be_in_place(const std::system_error& why) {
   constexpr std::array kReasons{EBUSY, EXDEV, EACCES, EPERM, EROFS};
   return std::ranges::find(kReasons, why.code().value()) != kReasons.end();
@@ -163,7 +164,7 @@ void replace(const std::string& path, std::string_view text) {
   }
 }
 
-// Throws what the system says where neither a file beside it nor the file itself can be written.
+// Throws the system's error if neither a file beside the target nor the target itself can be written.
 void try_to_write(const std::string& path) {
   const bool exists = descriptor_of(path) || fs::exists(path);
   if (exists) const Fd tried = opened(path);
@@ -175,7 +176,7 @@ void try_to_write(const std::string& path) {
   }
 }
 
-// In the directory of temporary files. Returns its name.
+// Writes a file in the directory of temporary files. Returns its name.
 std::string write_elsewhere(std::string_view text) {
   constexpr std::string_view kEnding = ".json";
   std::string name = fmt::format("{}/joust-result-XXXXXX{}", temporary_directory(), kEnding);
@@ -199,7 +200,7 @@ void ensure_writable(const std::string& path, std::span<const std::string> used)
     if (!other.empty() && is_same_file(other, path))
       throw UsageError(fmt::format("--json {}: this run uses that file itself; name another", path));
   std::error_code none;
-  if (fs::is_fifo(path, none)) return;  // to open it would wait for a reader, or give it an end
+  if (fs::is_fifo(path, none)) return;  // opening it would wait for a reader, or end a reader's input
   try {
     try_to_write(is_special(path) ? path : behind_links(path));
   } catch (const std::system_error& why) {

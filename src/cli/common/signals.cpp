@@ -63,7 +63,8 @@ Signals::Signals(Stop& stop, void (*report)(int), Second second) {
   }
 }
 
-// Whoever conducts turns may send one more than there are: while the result is written that must not kill.
+// The process that conducts turns may send one SIGUSR1 more than the load takes. It is ignored then, so that
+// it does not kill the process while the result is written.
 Signals::~Signals() {
   ::alarm(0);
   ::sigaction(SIGALRM, &before_alarm_, nullptr);

@@ -9,10 +9,10 @@
 
 namespace joust {
 
-// The last line of a server: the connections, bytes and errors of its run, and its usage.
+// Returns the last line of a server: the connections, bytes and errors of its run, and its usage.
 nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listeners);
 
-// The same for people: how many connections failed, and why; nothing where none did.
+// Reports for people how many connections failed, and why; nothing if none did.
 void complain_of_failures(const Program& program, const Tally& tally);
 
 }  // namespace joust

@@ -13,11 +13,12 @@
 namespace joust {
 namespace {
 
-// Several share a network's bandwidth better, and while one waits for an answer the others move bytes.
+// The usual number of connections. Several use a network's bandwidth better, and while one waits for an
+// answer the others move bytes.
 constexpr std::uint64_t kConnections = 4;
-constexpr std::uint64_t kLeastShare = 64 << 10;  // of the limit, for each connection, in bytes/s
+constexpr std::uint64_t kLeastShare = 64 << 10;  // least share of the limit for each connection, in bytes/s
 constexpr std::uint64_t kMostLimited = 100;      // connections: each has its portion within 5 s
-constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends who is slower than 1 KiB/s
+constexpr std::uint64_t kLeastLimit = 10'000;    // bytes/s; a server ends clients slower than 1 KiB/s
 
 ProgressMeter::Kind kind_of_meter(const std::string& chosen) {
   using Kind = ProgressMeter::Kind;
@@ -80,7 +81,8 @@ FileWishes TransferArguments::wishes() const {
 }
 
 std::size_t TransferArguments::dials(std::uint64_t bytes) const {
-  // A server ends a connection that is too slow, and a range takes the longer the more share the limit.
+  // A server ends a connection that is too slow, and a range takes longer if more connections share the
+  // limit.
   const std::uint64_t most =
       limit == 0 ? kMostConnections : std::clamp(limit / kLeastShare, std::uint64_t{1}, kMostLimited);
   if (connections == "auto")

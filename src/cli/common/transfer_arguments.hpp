@@ -14,19 +14,19 @@
 #include "store/storage.hpp"
 #include "transfer/transfer.hpp"
 
-// What `send` and `get` have in common: their options, the run, and what is told of it.
+// The common part of `send` and `get`: their options, the run, and the report of its outcome.
 namespace joust {
 
-// What a transfer was, for the summary.
+// The description of a transfer for the summary.
 struct TransferStory {
   std::string command;  // "send"
   std::string verb;     // "sent"
   std::string what;     // "a.iso", or "12 files"
   std::optional<Digest> digest{};
-  std::vector<std::string> notes{};  // told already
+  std::vector<std::string> notes{};  // reported already
 };
 
-// "12 files", or "12 files and 1 empty directory".
+// Formats the numbers: "12 files", or "12 files and 1 empty directory".
 std::string counted_files(std::uint64_t files, std::uint64_t folders);
 
 struct TransferArguments {
@@ -38,22 +38,23 @@ struct TransferArguments {
   std::uint64_t limit = 0;  // bytes a second; 0: none
   std::string fsync = "on";
   bool overwrite = false, skip_existing = false, dry_run = false;
-  bool bytes_on_output = false;  // standard output is a file's: what is told goes to standard error
+  bool bytes_on_output = false;  // standard output is a file's: the report goes to standard error
   std::string progress;
   std::string json;
   std::optional<Option> json_option{};
 
   void add_to(Command command);
-  // `used`: files that the transfer reads or writes, none of which may be the result's. Throws UsageError.
+  // Checks the arguments. `used`: files that the transfer reads or writes, none of which may be the result's.
+  // Throws UsageError.
   void check(std::span<const std::string> used);
-  FileWishes wishes() const;  // of the user
-  // The connections for so many bytes.
+  FileWishes wishes() const;  // the user's wishes
+  // Returns the number of connections for so many bytes.
   std::size_t dials(std::uint64_t bytes) const;
 
-  // Runs the transfer over so many connections, and tells of it. Returns the exit code.
+  // Runs the transfer over so many connections, and reports it. Returns the exit code.
   int run(transfer::Transfer& transfer, const std::string& address, transfer::DialPlan wanted,
           const std::function<TransferStory()>& story) const;
-  // The parts of that.
+  // The steps of run().
   ClientArguments::Run dial(transfer::Transfer& transfer, const std::string& address,
                             transfer::DialPlan wanted) const;
   int tell(const transfer::Transfer& transfer, const ClientArguments::Run& run, const TransferStory& story,

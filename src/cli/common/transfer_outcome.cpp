@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is told of a transfer at its end: the result for programs, the summary and the complaints for people.
+// The report of a transfer at its end: the result for programs, the summary and the complaints for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@
 namespace joust {
 namespace {
 
-// A word as a shell reads it back. Of what a terminal does not show, the shell is told the bytes.
+// Quotes a word for a shell. Characters that a terminal does not show are written as bytes in a form that the
+// shell reads.
 std::string quoted(const std::string& word) {
   constexpr std::string_view kPlain = "@%+=:,./-_";
   const bool plain = !word.empty() && std::ranges::all_of(word, [&](char c) {
@@ -90,7 +91,8 @@ std::string TransferArguments::document(const Outcome& outcome, const TransferSt
   return text_of(document, 2);
 }
 
-// The result goes first. Where it, or standard output, cannot be written, people are told all the same.
+// Reports the outcome. The result is written first. If it, or standard output, cannot be written, the text
+// for people is written all the same.
 int TransferArguments::tell(const Outcome& outcome, const TransferStory& story,
                             const std::string& address) const {
   std::string unwritten;

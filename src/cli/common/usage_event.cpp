@@ -18,7 +18,7 @@
 namespace joust {
 namespace {
 
-// A file of /proc, as far as it fits.
+// Reads a file of /proc, as far as it fits into the buffer.
 std::string_view read_into(std::span<char> buffer, const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -35,7 +35,7 @@ std::string_view read_into(std::span<char> buffer, const char* path) {
 
 }  // namespace
 
-// Integers only: the formatting of floating point numbers may take memory.
+// Formats integers only: the formatting of floating point numbers may allocate memory.
 void write_usage_event(int value) noexcept {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

@@ -7,8 +7,8 @@
 
 namespace joust {
 
-// "joust 0.3.0 (abc1234)" or, of another program, "calculator (joust 0.3.0, abc1234)". The commit is left out
-// where the sources were no checkout.
+// Returns "joust 0.3.0 (abc1234)" or, for another program, "calculator (joust 0.3.0, abc1234)". The commit is
+// left out where the sources were no checkout.
 std::string version_of(const Program& program);
 
 }  // namespace joust

@@ -19,7 +19,7 @@
 
 namespace joust {
 
-// A closed one would be the next file that is opened, or the next connection.
+// Refuses a closed standard output: the next file or connection that is opened would get its number.
 OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
   if (::mkdtemp(folder_.data()) == nullptr)
@@ -34,7 +34,7 @@ OutputSpool::~OutputSpool() {
 
 void OutputSpool::copy() const {
   const std::string path = folder_ + '/' + kFile;
-  checked(::chmod(path.c_str(), 0600), "chmod {}", path);  // whatever it may be on the server
+  checked(::chmod(path.c_str(), 0600), "chmod {}", path);  // the file's mode on the server does not matter
   const Fd file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path));
   std::vector<char> part(1 << 20);
   for (;;) {

@@ -5,9 +5,9 @@
 
 namespace joust {
 
-// `get -o -`: a file is fetched into a folder of the temporary directory, which is removed with this object,
-// and goes to standard output once all of it is there and verified: a byte that was written cannot be taken
-// back.
+// The folder of `get -o -`, in the directory for temporary files, which is removed with this object. The file
+// is fetched into it, and copied to standard output once all of it has arrived and is verified: written bytes
+// cannot be taken back.
 class OutputSpool {
  public:
   OutputSpool();  // throws std::system_error, and UsageError if standard output is closed
@@ -16,9 +16,9 @@ class OutputSpool {
   OutputSpool& operator=(const OutputSpool&) = delete;
 
   const std::string& folder() const { return folder_; }
-  static constexpr auto kFile = "file";  // its name in there
+  static constexpr auto kFile = "file";  // name of the file in the folder
 
-  void copy() const;  // throws OutputError where standard output does not take it, and std::system_error
+  void copy() const;  // throws OutputError if standard output cannot be written, and std::system_error
 
  private:
   std::string folder_;

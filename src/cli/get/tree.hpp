@@ -11,14 +11,14 @@
 
 namespace joust {
 
-// `get -r`: what is below a directory of a server.
+// `get -r`: fetches the content of a server's directory.
 struct TreeFetch {
   const TransferArguments& common;
   const RemotePath& remote;
-  std::string output;  // the directory that becomes the server's, whether it exists or not
+  std::string output;  // local copy of the server's directory; need not exist
 
-  // Returns the exit code; nothing if the server has a file under that name. Throws UsageError if there can
-  // be no such directory here.
+  // Fetches the tree. Returns the exit code; nothing if the server has a file under that name. Throws
+  // UsageError if the local directory is not possible.
   std::optional<int> run() const;
 
  private:

@@ -22,7 +22,7 @@
 // The sub-command `load`: ../load.cpp has its options, run.cpp its work.
 namespace joust {
 
-// What is loaded, and how.
+// The target of a load, and the options of its engine.
 struct Loaded {
   const Engine& engine;
   const Protocol& protocol;
@@ -42,22 +42,22 @@ struct Load {
   bool turns_asked = false, counted_turns_asked = false;
   Parameters parameters{};
   std::optional<Option> search_option{}, json_option{};
-  std::string wanted{};                  // --search
-  std::optional<Criterion> criterion{};  // the same, understood
+  std::string wanted{};                  // the text of --search
+  std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
   std::string connect{};
   std::string json{};
-  std::string progress{};  // a time, or none
+  std::string progress{};  // interval as text, or "none"
   std::optional<Option> progress_option{};
   Duration progress_every{};  // 0: no lines
   bool events = false;
   std::optional<TurnTaking> turns{};
-  LoadProgress* lines = nullptr;  // of the load that runs, if it has any
+  LoadProgress* lines = nullptr;  // the progress lines of the running load, if it has any
   std::mutex watching{};
-  Time opened_at{};  // when this process looked at its usage first,
+  Time opened_at{};  // time of this process's first reading of its usage
   Usage before{}, used{};
-  Duration used_over{};  // and how long after it looked again
-  bool forks = false;    // the engine has processes, which are this load too
+  Duration used_over{};  // time from the first reading to the last
+  bool forks = false;    // the engine has processes, which are part of this load
 
   int run();
   void check(const Engine& chosen, const Protocol& chosen_protocol);

@@ -28,7 +28,7 @@ std::string percentile_text(const Histogram& latencies, double quantile) {
   return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
 }
 
-// "3 s", "250 ms": an interval is a whole number of milliseconds.
+// Formats an interval, "3 s" or "250 ms": it is a whole number of milliseconds.
 std::string time_text(Duration time) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
   return ms % 1000 == 0 ? fmt::format("{} s", ms / 1000) : fmt::format("{} ms", ms);
@@ -40,7 +40,7 @@ void print_line(std::string_view time, std::string_view rate, std::string_view p
                               report::right(p50, 10), report::right(p99, 10), report::right(errors, 9)));
 }
 
-// What the process does.
+// The work of the process.
 class Lines {
  public:
   Lines(const Recorder& recorder, Duration every, int from)
@@ -64,7 +64,8 @@ class Lines {
 
   Time next() const { return opens_ + (shown_ + 1) * every_; }
 
-  // The time that the load tells, if it does until then. A load that has left tells no more.
+  // Returns the time that the load reports, or nothing if it reports none until `until`. A load that has
+  // ended reports no more.
   std::optional<Time> heard(std::optional<Time> until) {
     pollfd readable{from_, POLLIN, 0};
     for (;;) {
@@ -99,13 +100,14 @@ class Lines {
   const Recorder& recorder_;
   const Duration every_;
   const int from_;
-  bool left_ = false;  // the load
+  bool left_ = false;  // the load has ended
   Time opens_{};
-  std::int64_t shown_ = 0;  // lines
-  Counts before_{};         // at the end of the last one
+  std::int64_t shown_ = 0;  // number of lines
+  Counts before_{};         // at the end of the last interval
 };
 
-// Signals from the terminal are the load's, which ends in order, but for the one that stops both.
+// Unblocks the signal that stops both processes. The other signals from the terminal stay blocked: they are
+// meant for the load, which ends in order.
 void keep_stoppable() {
   sigset_t stop;
   sigemptyset(&stop);
@@ -137,7 +139,7 @@ LoadProgress::~LoadProgress() {
   retry_interrupted([&] { return ::waitpid(process_, nullptr, 0); });
 }
 
-// A process that has gone leaves its lines out; SIGPIPE is ignored.
+// Sends a time to the process. If the process has ended, its lines are missing; SIGPIPE is ignored.
 void LoadProgress::tell(Time time) const {
   if (into_.is_open()) static_cast<void>(::write(into_.get(), &time, sizeof time) < 0);
 }

@@ -26,7 +26,8 @@ using Json = nlohmann::ordered_json;
 
 void Load::emit(std::string_view event) const {
   if (!events) return;
-  // A failure shows at the end of the program: this is called on the engine's own thread.
+  // A failure is reported at the end of the program, because this function is called on the engine's own
+  // thread.
   std::fputs(fmt::format("{{\"event\":\"{}\"}}\n", event).c_str(), stdout);
   std::fflush(stdout);
 }
@@ -36,14 +37,15 @@ void Load::look_again(Time now) {
   used_over = now - opened_at;
 }
 
-// Walking through /proc takes milliseconds, so only where there is more than this process.
+// Reads the usage. Reading /proc takes milliseconds, so it is read only if the load has more than this
+// process.
 Usage Load::times() const {
   return forks ? usage_of_process_tree(::getpid()).value_or(Usage{}) : own_times();
 }
 
-// Takes what this process has used at both ends of the timed window, on the engine's own thread.
+// Reads the usage of this process at both ends of the timed window, on the engine's own thread.
 void Load::watch(LoadRun::Milestone milestone) {
-  const std::lock_guard lock(watching);  // a milestone may be another thread's than the one before
+  const std::lock_guard lock(watching);  // two milestones may come from different threads
   const Time now = Clock::now();
   switch (milestone) {
     case LoadRun::Milestone::started:
@@ -67,7 +69,7 @@ Loading Load::loading(const Loaded& whom, Tally& tally) const {
 }
 
 LoadResult Load::measure(const Loaded& whom) {
-  // May take long, and can be interrupted: signals still end the program at once.
+  // Making the load may take long, and can be interrupted: signals still end the program at once.
   Loading prepared = loading(whom, whom.tally);
   Stop stop;
   if (plan.turns) turns.emplace(prepared.run());
@@ -89,7 +91,7 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
     lines = shown ? &*shown : nullptr;
     loading.drive(whom.options, limits, whom.target, stop);
   }
-  // The window of a load that was interrupted, or lost all connections, ends with it.
+  // An interrupted load, or one that lost all its connections, ends its window too.
   if (opened_at != Time{} && used_over == Duration{}) look_again(Clock::now());
   if (turns) {
     used = turns->used();
@@ -101,7 +103,7 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   return result;
 }
 
-// What went wrong, in one line that names the address once; empty where nothing did.
+// Describes the failure in one line that names the address once; empty without a failure.
 std::string Load::trouble(const LoadResult& result) const {
   std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
@@ -121,8 +123,8 @@ std::string Load::trouble(const LoadResult& result) const {
         "{} of {} never had a reply in all that time: measure longer (-d), or the server serves fewer at a "
         "time",
         result.messages.never_answered, counted(result.connections_ok, "connection"));
-  // A server of another protocol answers nothing right, or nothing at all. One that says why it refuses, or
-  // has a status and a body, is none.
+  // A server of another protocol gives only wrong answers, or none. A server that reports why it refuses, or
+  // that answers with a status and a body, is no such server.
   const std::uint64_t strange = result.errors[static_cast<std::size_t>(Stage::verify)] +
                                 result.errors[static_cast<std::size_t>(Stage::timeout)];
   const bool understood = text.contains("the server says") || text.contains("of a reply is");
@@ -140,8 +142,8 @@ Json Load::document(const char* schema, const Loaded& whom) const {
   return document;
 }
 
-// Returns why the file was not written, in words. A race, which has asked for --events, asks for the reason
-// only.
+// Writes the document. Returns why the file was not written, in words. A race, which has asked for --events,
+// asks for the reason only.
 std::string Load::write(const Json& document) const {
   const std::string text = text_of(document, 2);
   if (json == "-")
@@ -161,7 +163,7 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   return write(whole);
 }
 
-// A file with an earlier result must not be taken for this one's.
+// Writes a result without measurements, so that a file with an earlier result is not taken for this one's.
 void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
   LoadResult none;
   none.plan = plan;
@@ -172,7 +174,7 @@ void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
     complain(program, unwritten);
 }
 
-// "echo on epoll, 127.0.0.1:9000: 32 B payload, 10 connections, 1 message on each"
+// Describes the load: "echo on epoll, 127.0.0.1:9000: 32 B payload, 10 connections, 1 message on each".
 std::string Load::heading(const Loaded& whom) const {
   std::string text = fmt::format("{} on {}", protocol.name, whom.engine.name);
   if (!connect.empty()) text += ", " + connect;
@@ -183,9 +185,9 @@ std::string Load::heading(const Loaded& whom) const {
 
 int Load::measure_once(const Loaded& whom) {
   const LoadResult result = measure(whom);
-  // Where nobody could be reached there is nothing to tell but why.
+  // If no server could be reached, only the reason is reported.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
-  const std::string unwritten = write_result_of(whom, result);  // first: standard output may be gone
+  const std::string unwritten = write_result_of(whom, result);  // first: standard output may be lost
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
     print_result(for_people(heading(whom) + plan_text(plan) + "\n" + load_text(result)));

@@ -27,7 +27,7 @@ struct Race {
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false, full = false;
-  std::vector<std::function<void()>> collect{};  // each puts one flag, if it was given, where it belongs
+  std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
   void add_contestants_to(Command command);
   void add_load_to(Command command);
@@ -38,7 +38,7 @@ struct Race {
   race::Scenario scenario(const race::Catalogue& catalogue) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
-  // `add` makes an option for a value; `into` stays empty when it is not given.
+  // Adds an option with `add`; `into` stays empty if the option is not given.
   template <typename Value, typename Add>
   void add_optional(Command command, const std::string& names, std::optional<Value>& into,
                     const std::string& help, const char* group, Add add) {

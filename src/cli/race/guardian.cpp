@@ -34,7 +34,7 @@ void handle(int number, void (*handler)(int)) {
   checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
 }
 
-// Two requests to end: the second one ends at once.
+// Makes two requests to end: the second one ends at once.
 void on_quit(int /*number*/) {
   ::kill(::getpid(), SIGINT);
   ::kill(::getpid(), SIGTERM);
@@ -44,7 +44,7 @@ void become_race(pid_t guardian) {
   ::setpgid(0, 0);
   handle(SIGQUIT, on_quit);
   end_with_parent(SIGQUIT);
-  if (::getppid() != guardian) std::_Exit(kKilled + SIGKILL);  // it was killed before that
+  if (::getppid() != guardian) std::_Exit(kKilled + SIGKILL);  // the guardian was killed before
   handle(SIGTTOU, SIG_IGN);                                    // progress is shown from the background
 }
 
@@ -58,7 +58,7 @@ void pass_on(int number, pid_t race) {
   }
 }
 
-// Returns the status of the race, which is not waited for: its process id stays its own.
+// Returns the status of the race without waiting for it (WNOWAIT): its process id stays its own.
 siginfo_t await_end(pid_t race, const sigset_t& signals) {
   for (;;) {
     siginfo_t end{};
@@ -74,7 +74,7 @@ siginfo_t await_end(pid_t race, const sigset_t& signals) {
 
 std::optional<int> guard() {
   handle(SIGCHLD, SIG_DFL);  // ignored, it would take the status of children
-  print_out("");             // what waits in the buffer would be written by both processes
+  print_out("");             // otherwise both processes would write the buffered output
   const sigset_t signals = awaited_signals();
   sigset_t before;
   checked_number(::pthread_sigmask(SIG_BLOCK, &signals, &before), "pthread_sigmask(SIG_BLOCK)");
@@ -88,7 +88,7 @@ std::optional<int> guard() {
   ::setpgid(race, race);
   siginfo_t end{};
   {
-    const race::Cell cell(race);  // kills at its end what is left
+    const race::Cell cell(race);  // kills the remaining processes at its end
     end = await_end(race, signals);
   }
   ::waitpid(race, nullptr, 0);

@@ -33,7 +33,8 @@
 namespace joust {
 namespace {
 
-// A child complains under the program's name, and so shall we.
+// Removes the program's name before a child's complaint, because this program's own complaint begins with it
+// too.
 std::string without_name(std::string words, const Program& program) {
   const std::string name = program.name + ": ";
   return words.starts_with(name) ? words.substr(name.size()) : words;
@@ -68,7 +69,7 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
 
 int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
   Stop stop;
-  const Signals signals(stop);  // to the end: a second Ctrl-C must not take the result
+  const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
   const Duration time = scenario.time;
   if (race::needs_capacity(scenario))
     if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
@@ -86,7 +87,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment = read_environment();
   result.cpus = cpus;
   race::judge(result);
-  std::string unwritten;  // first: standard output may be gone
+  std::string unwritten;  // first: standard output may be lost
   if (keeps_result()) unwritten = keep_result(json, report::race_json(result));
   if (json == "-")
     print_result(report::race_json(result));
@@ -102,7 +103,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   return code;
 }
 
-// The file may be named as one of the scenarios that come with the program.
+// Finds the file, which may be named like one of the scenarios that come with the program.
 void Race::find_file() {
   if (file.empty() || !program.has_scenarios()) return;
   const std::string found = race::scenario_file(file);

@@ -24,13 +24,14 @@ namespace {
 
 constexpr std::size_t kPart = 1 << 20;  // bytes
 
-// Only what has not been read of it yet would come, so it has to be at its start.
+// Returns whether the input is a file at its start: a read would return only the bytes that have not been
+// read yet.
 bool is_whole_file(int fd) {
   struct stat facts {};
   return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ::lseek(fd, 0, SEEK_CUR) == 0;
 }
 
-// What a new file would have, which mkstemp() does not give.
+// Returns the mode that a new file would have, which mkstemp() does not give it.
 std::uint32_t usual_mode() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
@@ -47,7 +48,7 @@ int write_all(int fd, const std::byte* bytes, std::size_t size) {
   return 0;
 }
 
-// Throws std::runtime_error.
+// Copies the input to a file without a name. Throws std::runtime_error.
 Fd spool(int from) {
   const std::string folder = temporary_directory();
   std::string name = folder + "/joust-send-XXXXXX";
@@ -72,7 +73,7 @@ Fd spool(int from) {
 }  // namespace
 
 std::expected<transfer::SourceList, std::string> standard_input(const std::string& name) {
-  // Otherwise the next file that is opened would have its number.
+  // A closed standard input is refused: the next file that is opened would get its number.
   if (::fcntl(STDIN_FILENO, F_GETFD) < 0) return std::unexpected("-: standard input is closed");
   const bool is_file = is_whole_file(STDIN_FILENO);
   Fd file = is_file ? Fd(checked(::dup(STDIN_FILENO), "-: standard input")) : spool(STDIN_FILENO);

@@ -8,9 +8,9 @@
 
 namespace joust {
 
-// Standard input as a file that is sent under this name. A regular file is sent as it is; anything else is
-// read to its end into a nameless file of the temporary directory, because its size and digest come before
-// its bytes. The error, for people, says that standard input is closed. Throws std::runtime_error if it
+// Returns standard input as a file that is sent under this name. A regular file is sent as it is. Other input
+// is read to its end into a nameless file of the temporary directory, because its size and digest come before
+// its bytes. The error, for people, reports that standard input is closed. Throws std::runtime_error if it
 // cannot be read or kept.
 std::expected<transfer::SourceList, std::string> standard_input(const std::string& name);
 

@@ -100,7 +100,7 @@ std::string describe(const Silence& silence) {
   return text;
 }
 
-// False if pauses are too long for every connection to send in the window.
+// Returns false if pauses are too long for every connection to send in the window.
 bool all_ask_in_window(const LoadPlan& load) {
   return load.messages || 2 * longest_pause_of(load) <= load.duration;
 }

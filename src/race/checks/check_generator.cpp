@@ -20,7 +20,7 @@ const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
   return nullptr;
 }
 
-// The highest rate that an interval between messages allows.
+// Returns the highest rate that an interval between messages allows.
 double schedule_ceiling(const LoadPlan& load) {
   if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
   return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();

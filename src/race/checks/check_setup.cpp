@@ -11,7 +11,7 @@
 namespace joust::race {
 namespace {
 
-// True for builds whose speed is meaningful. An empty type is CMake's unoptimized default.
+// Returns true for builds whose speed is meaningful. An empty type is CMake's unoptimized default.
 bool optimized(const BuildInfo& build) {
   return build.type == "Release" || build.type == "RelWithDebInfo" || build.type == "MinSizeRel";
 }

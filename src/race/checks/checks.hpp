@@ -13,12 +13,11 @@ inline constexpr double kSaturated = 0.95;      // 1: of the CPU time available
 inline constexpr double kClearlyIdle = 0.90;  // 1: a server below this share of its CPU waits for its client
 inline constexpr double kKept = 0.99;         // 2: least share of the schedule that is kept
 inline constexpr double kFarBehind = 0.80;    // 2: a smaller share needs no interval
-inline constexpr double kKeptConfidence = 0.95;  // 2: confidence with which a share below kKept is known
-inline constexpr double kLatenessWorthAWord =
-    0.10;                                       // 2: lateness, median or p99, relative to the median latency
-inline constexpr double kLateGenerator = 0.10;  // 2: median lateness, relative to the latency that ranks
-inline constexpr double kServed = 0.90;         // 3: least share of connections served
-inline constexpr double kCoarse = 0.10;         // 4, 8, 9: above this, noise hides relevant differences
+inline constexpr double kKeptConfidence = 0.95;      // 2: confidence with which a share below kKept is known
+inline constexpr double kLatenessWorthAWord = 0.10;  // 2: median or p99, as a share of the median latency
+inline constexpr double kLateGenerator = 0.10;       // 2: median lateness, relative to the latency that ranks
+inline constexpr double kServed = 0.90;              // 3: least share of connections served
+inline constexpr double kCoarse = 0.10;              // 4, 8, 9: above this, noise hides relevant differences
 inline constexpr double kUnsteady = 0.04;  // 6: change between halves; the mean is then off by half of it
 inline constexpr std::size_t kTrialsThatShowATrend = 3;  // 6: trials of a contestant
 inline constexpr double kStealWorthAWord = 0.01;         // 7

@@ -83,7 +83,7 @@ inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
   return all;
 }
 
-// True if any contestant has a trial to check.
+// Returns true if any contestant has a trial to check.
 inline bool anything_measured(const CaseResult& one) {
   for (const Entry* entry : contestants_of(one))
     if (!usable_trials(*entry).empty()) return true;

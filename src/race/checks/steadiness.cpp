@@ -103,7 +103,8 @@ class FiguresOfRounds {
 
 stats::Location location_of(const std::vector<double>& changes, double confidence) {
   if (changes.size() < kTrialsThatShowATrend) return {.estimate = 0};
-  const stats::Location location = stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
+  const stats::Location location =
+      stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
   return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
 }
 

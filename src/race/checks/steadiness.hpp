@@ -24,7 +24,7 @@ struct Trend {
   Quantity quantity = Quantity::throughput;
   TrendShape shape = TrendShape::halves;
   double change = 0;           // beyond that of the other contestants: 0.1 is a rise by 10 %
-  stats::Interval interval{};  // of the change
+  stats::Interval interval{};  // interval of the change
 };
 
 struct Steadiness {

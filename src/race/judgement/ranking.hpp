@@ -42,14 +42,14 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
 // The comparison of a case's contestants by one figure. Pure.
 struct Ranking {
   struct Place {
-    std::optional<Estimate> ratio{};  // to the reference
+    std::optional<Estimate> ratio{};  // ratio to the reference
     bool told_apart = false;          // from the reference, also by a bound that proves it
     std::optional<int> tie_group{};   // only for a ranked entry whose figure is no bound
   };
   stats::Family family;  // all pairs of ranked contestants and bounds
   double least_difference;
-  bool reference_differs;       // from its second entry
-  std::vector<Place> places{};  // by entry
+  bool reference_differs;       // the reference differs from its second entry
+  std::vector<Place> places{};  // places by entry
 };
 Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks = 1);
 

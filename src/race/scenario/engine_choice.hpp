@@ -16,8 +16,8 @@ namespace joust::race {
 std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Role role,
                                                       const Catalogue& catalogue);
 
-// As set_knob() of engines/engine_choice.hpp. A name that is not a knob may be an option of any protocol;
-// complete() checks that it is one of the case's.
+// Sets a knob, like set_knob() of engines/engine_choice.hpp. A name that is not a knob may be an option of
+// any protocol; complete() checks that it is one of the case's.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const Catalogue& catalogue);
 

@@ -10,7 +10,7 @@ namespace joust::race {
 struct Places {
   std::string port{}, from{}, into{};
   std::string last{};   // the name of the last file
-  std::string bytes{};  // of all files together
+  std::string bytes{};  // size of all files together
   std::string joust{};  // the path of this program
 };
 

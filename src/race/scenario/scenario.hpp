@@ -39,7 +39,7 @@ enum class TurnUnit : std::uint8_t { time, transfers, messages };
 // The turns of a contestant in a generation add up to LoadPlan::duration.
 struct TurnPlan {
   TurnUnit unit = TurnUnit::time;
-  std::uint64_t count = 0;  // of a counted turn, for each connection; 0: not chosen yet
+  std::uint64_t count = 0;  // messages of each connection in a counted turn; 0: not chosen yet
   Duration rest{};          // the longest time between two turns of a contestant
 };
 
@@ -72,7 +72,7 @@ struct LimitPlan {
 struct CpuPlan {
   std::string server{};
   std::string client{};
-  std::vector<std::string> remarks{};  // what makes the chosen places unequal or slow, in words
+  std::vector<std::string> remarks{};  // why the chosen places are unequal or slow, in words
 };
 
 struct Case;
@@ -120,7 +120,7 @@ struct Case {
   std::string one_of{};                // in a case of one rate of several: the name of the case that had them
   std::optional<Capacity> capacity{};  // the capacity that its rate is a share of, once it is known
   std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
-  std::optional<SweepPoint> point{};   // in a case of one value of a sweep: that value
+  std::optional<SweepPoint> point{};   // in a case of one value of a sweep: the value
   std::optional<std::uint64_t>
       server_threads{};  // in place of the contestants' own, where an engine has loops
 
@@ -140,7 +140,7 @@ struct Scenario {
   std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
   double precision = 0.03;   // half the interval of every ratio
   bool allow_unranked =
-      false;  // a contestant that is not ranked, or a race that tells nothing, is no failure
+      false;  // true: a contestant that is not ranked, or a race without a result, is no failure
   Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
   bool quick = false;  // warn of disturbed rounds and do not repeat them

@@ -21,7 +21,7 @@
 namespace joust::race {
 namespace {
 
-constexpr std::size_t kLongestName = 60;  // of a contestant
+constexpr std::size_t kLongestName = 60;  // characters of a contestant's name
 constexpr std::size_t kLargestScenario = 1 << 20;
 
 void read_limits(const toml::table* table, LimitPlan& limits, Problems& problems) {

@@ -14,7 +14,7 @@ namespace joust::race {
 // contestant then fails to start, which is reported like any failure. Throws std::system_error.
 std::uint16_t free_port();
 
-// True if connections to this port of the loopback address are accepted.
+// Returns true if connections to this port of the loopback address are accepted.
 bool accepts(std::uint16_t port);
 
 // The addresses at which processes listen for TCP connections.

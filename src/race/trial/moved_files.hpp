@@ -37,7 +37,7 @@ class MovedFiles {
   std::string changed() const;
 
   FilePlan plan_;
-  std::vector<FileVersion> versions_;  // of the files
+  std::vector<FileVersion> versions_;  // versions of the files
   TemporaryFolder source_parent_;
   std::string source_;
   std::unique_ptr<TemporaryFolder> target_;

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "joust-race-";
-constexpr const char* kTemplate = "joust-race-XXXXXX";  // of mkdtemp(3)
+constexpr const char* kTemplate = "joust-race-XXXXXX";  // for mkdtemp(3)
 
 Fd open_folder(const std::string& path) {
   return Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -35,7 +35,7 @@ class TrialProcesses {
   Part server{.name = "the server"}, load{.name = "the load"};
 
   void start(Part& part, const ChildCommand& command) const;
-  // False if the deadline passed first, or the user interrupted.
+  // Returns false if the deadline passed first, or the user interrupted.
   bool wait_until(Time deadline, const std::function<bool()>& done) const;
   // Skips lines of a child until this event of the child protocol, and returns it. Nothing if it does not
   // arrive in time, or the child ends without it.

@@ -18,9 +18,9 @@ class ProcessRunner : public TrialRunner {
     const Stop& stop;                                  // when requested, a running trial ends as interrupted
     std::string program = "/proc/self/exe";            // the program that serves and loads
     std::vector<std::string> first_words = {"joust"};  // its arguments before the sub-command
-    Duration server_start = std::chrono::seconds(15);  // until it listens, if there is no trial_timeout
-    Duration server_stop = std::chrono::seconds(8);    // until it has drained
-    Duration answer = std::chrono::seconds(5);         // to a request for its usage
+    Duration server_start = std::chrono::seconds(15);  // time until it listens, if no trial_timeout is given
+    Duration server_stop = std::chrono::seconds(8);    // time until it has drained
+    Duration answer = std::chrono::seconds(5);         // time to answer a request for its usage
     // The allowed distance between our readings and the ends of the timed window, in addition to a tenth of
     // its length.
     Duration lateness = std::chrono::milliseconds(20);

@@ -182,7 +182,7 @@ bool Contender::finish_in_order() {
   std::optional<Usage> server_at_end;
   if (server.running()) server_at_end = usage_of_processes(server.child->processes());
   sides_.load().child->send(SIGTERM);
-  const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // of one file
+  const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // a transfer, at its end
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
   const bool ended =
       sides_.processes().wait_until(Clock::now() + patience, [&] { return sides_.load().gone(); });

@@ -54,9 +54,9 @@ class Contender {
   const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
   ProcessClock server_clock_, client_clock_;
   std::optional<Usage> server_at_start_{};
-  Counts counted_{};                            // at the end of the last turn
-  double server_cpu_s_ = 0, client_cpu_s_ = 0;  // in all turns, recorded or not
-  double server_last_s_ = 0;                    // its clock when it was stopped
+  Counts counted_{};                            // counts at the end of the last turn
+  double server_cpu_s_ = 0, client_cpu_s_ = 0;  // CPU time in all turns, recorded or not
+  double server_last_s_ = 0;                    // the server's clock when it was stopped
 };
 
 }  // namespace joust::race

@@ -16,10 +16,10 @@ namespace {
 // The least length that a counted turn counts as. Stopping one contestant and waking another takes time too,
 // so a generation has a limited number of short turns.
 constexpr Duration kLeastOfCountedTurn = std::chrono::milliseconds(5);
-constexpr std::uint64_t kMostMessages = 1'000'000'000;  // of a connection in a turn
+constexpr std::uint64_t kMostMessages = 1'000'000'000;  // messages of a connection in a turn
 
-// In a closed loop all connections' slots are in use, so the mean latency follows from the throughput
-// (Little's law).
+// Returns the mean latency. In a closed loop all connections' slots are in use, so it follows from the
+// throughput (Little's law).
 Duration latency_of(const Turn& turn, const LoadPlan& load) {
   if (turn.messages == 0) return kLongestChosenTurn;
   const double slots = static_cast<double>(load.connections * load.depth);

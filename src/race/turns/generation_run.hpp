@@ -15,7 +15,8 @@ inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
 inline constexpr Duration kLongestChosenTurn = std::chrono::milliseconds(500);
 inline constexpr int kLatenciesInTurn = 10;
 inline constexpr std::uint64_t kFewestTurns = 5;  // turns of a generation
-// In an open loop the tail of the latency is compared, and a stall longer than a turn is cut off by its end.
+// The shortest turn of an open loop. Its tail of the latency is compared, and the end of a turn cuts off a
+// longer stall.
 inline constexpr Duration kShortestOpenTurn = std::chrono::milliseconds(100);
 inline constexpr double kMessagesInOpenTurn = 100;
 

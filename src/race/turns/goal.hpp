@@ -41,8 +41,9 @@ class Goal {
   const Scenario* scenario_;
   Time begun_, round_began_;
   Duration longest_round_{};
-  Duration reserve_{};  // for the trials that count calls: all, or at most a quarter of the time or the
-                        // longest case
+  // The time for the trials that count calls: that of all cases, but at most a quarter of the race's time, or
+  // that of the longest case if this is greater.
+  Duration reserve_{};
   bool shares_time_ = false;
   std::vector<Duration> longest_;  // generation of each case
   std::vector<bool> reached_;
