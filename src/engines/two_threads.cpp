@@ -91,7 +91,8 @@ ReaderThread::Next ReaderThread::take_turn(const ReadResult& result) {
   now_ = Clock::now();  // with the lock, because a session's time never goes back
   peer_.found = peer_.found || result.error == 0;
   report(result, connection, file_input_, now_);
-  if (looks_only_ && !leave_.is_taken()) leave_.go_on(result, connection, peer_.crew().hosting().limits, now_);
+  if (looks_only_ && !leave_.is_taken())
+    leave_.go_on(result, connection, peer_.crew().hosting().limits, now_);
   const bool over = connection.ended() || peer_.crew().ending();
   // The nudge is acknowledged before what it refers to is examined.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
