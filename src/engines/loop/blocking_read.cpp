@@ -21,7 +21,8 @@ void report(const ReadResult& result, StreamConnection& connection, FileInput& i
     connection.failed({Stage::receive, result.error, {}}, now);
 }
 
-void LeaveTaking::go_on(const ReadResult& result, StreamConnection& connection, const Limits& limits, Time now) {
+void LeaveTaking::go_on(const ReadResult& result, StreamConnection& connection, const Limits& limits,
+                        Time now) {
   read_ += result.bytes.size() + result.for_file;
   if (result.error != EAGAIN && read_ < limits.read_bytes_per_turn) return;
   taken_ = true;
