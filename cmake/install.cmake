@@ -14,8 +14,8 @@ install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
 # sources: how to change them, what was measured of them, and a scenario that needs a build of them.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "decisions" EXCLUDE PATTERN "add-a*.md" EXCLUDE
-        PATTERN "benchmarks.md" EXCLUDE)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
+        PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust PATTERN "bare-loop.toml" EXCLUDE)
 install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
