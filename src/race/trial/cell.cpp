@@ -100,8 +100,11 @@ std::vector<pid_t> Cell::running() {
 }
 
 void Cell::send(int number) {
+  // Reads the tree first: a process that continues may end at once, and a reading meanwhile may miss its
+  // children.
+  const std::vector<pid_t> processes = members();
   ::kill(-program_, number);
-  for (const pid_t process : members())
+  for (const pid_t process : processes)
     if (::getpgid(process) != program_) ::kill(process, number);
 }
 
