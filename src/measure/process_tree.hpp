@@ -21,6 +21,7 @@ struct ProcessFacts {
 
   bool ended() const { return state == 'Z' || state == 'X'; }
   bool stopped() const { return state == 'T' || state == 't'; }
+  bool waits_uninterruptibly() const { return state == 'D'; }
 };
 
 // Returns nothing if no such process exists.

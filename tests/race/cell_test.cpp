@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,10 +46,10 @@ std::unique_ptr<Child> shell(const std::string& text) {
       ChildCommand{.program = "/bin/sh", .words = {"sh", "-c", text}, .foreign = true});
 }
 
-// Stopped, or ended, and perhaps not waited for yet.
+// Stopped, or ended and perhaps not waited for yet, or in a wait from which it stops.
 bool stands_still(pid_t process) {
   const auto facts = process_facts(process);
-  return !facts || facts->stopped() || facts->ended();
+  return !facts || facts->stopped() || facts->ended() || facts->waits_uninterruptibly();
 }
 
 // Reads lines until one is a number.
@@ -98,6 +100,31 @@ TEST(Cell, WhoeverIsStartedWhileItStopsIsStoppedToo) {
   for (const pid_t process : processes) EXPECT_TRUE(stands_still(process)) << process;
   std::this_thread::sleep_for(milliseconds(50));
   EXPECT_EQ(child->processes(), processes);
+}
+
+// As a shell is that starts a program: it waits in vfork() until its child calls exec.
+TEST(Cell, AProgramWhoseChildStopsBeforeItsExecIsNotWaitedFor) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer makes a fork() of vfork()";
+#endif
+  const pid_t program = ::fork();
+  if (program == 0) {
+    ::setpgid(0, 0);
+    if (::vfork() == 0) {
+      ::raise(SIGSTOP);
+      ::_exit(0);
+    }
+    ::_exit(0);
+  }
+  ASSERT_GT(program, 0);
+  ASSERT_TRUE(eventually([&] { return process_facts(program)->waits_uninterruptibly(); }));
+  {
+    Cell cell(program);
+    const Time began = Clock::now();
+    cell.stop(began + std::chrono::seconds(30));
+    EXPECT_LT(Clock::now() - began, std::chrono::seconds(10));
+  }
+  ::waitpid(program, nullptr, 0);
 }
 
 TEST(Cell, OrphansBelongToTheCellThatRan) {

@@ -33,9 +33,12 @@ bool has_ended(pid_t process) {
   return !facts || facts->ended();
 }
 
+// A process in an uninterruptible wait runs no code of its own, and a signal to stop takes effect when the
+// wait ends. A shell waits in this way until the child of its vfork() calls exec, which a stopped child does
+// not.
 bool is_at_rest(pid_t process) {
   const auto facts = process_facts(process);
-  return !facts || facts->ended() || facts->stopped();
+  return !facts || facts->ended() || facts->stopped() || facts->waits_uninterruptibly();
 }
 
 }  // namespace
