@@ -91,7 +91,8 @@ class Killed(Case):
         for engine, plan in [("epoll", plan) for plan in plans] + others:
             with self.subTest(engine=engine, plan=plan):
                 code, complaint, result = self.load_over_a_kill(engine, *plan, *ALWAYS)
-                self.assertEqual(result["reconnects"], 5)
+                # A connection may be opened by the kernel for a server that is being killed, and lost again.
+                self.assertGreaterEqual(result["reconnects"], 5)
                 self.assertEqual(result["connections"],
                                  {"ok": 5, "failed": 0, "answered": 5, "never_answered": 0})
                 self.assertLessEqual(result["messages"]["failed"], 5)
