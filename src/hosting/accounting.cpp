@@ -56,8 +56,10 @@ bool few_descriptors_left() {
 }
 
 void Watch::look() noexcept {
+  if (is_calm_ && calls_++ % kCallsOfCalm != 0) return;
   try {
     std::uint64_t used = own_memory();
+    is_calm_ = used < limit_ - room_ / 2;
     if (used > limit_) {
       give_memory_back();  // memory of connections that have ended may be enough
       used = own_memory();
@@ -80,15 +82,15 @@ void Watch::look(std::uint64_t used, bool few_descriptors, Time now) {
 }
 
 void Watch::look_at_memory(std::uint64_t used, Time now) {
-  // The remaining connections fill memory while others end, so more are ended than would be enough at the
-  // moment.
-  const std::uint64_t goal = limit_ - room_ / 4;
   if (used <= limit_) return;
   // If the remaining connections do not explain the used memory, it is that of ended ones, and no more are
   // ended for a while.
   const bool explained = account_.connections().memory_of_staying() >= room_ / 8;
   if (!explained && now < ended_ + kGivesBack) return;
   ended_ = now;
+  // The remaining connections fill memory while others end, so more are ended than would be enough at the
+  // moment.
+  const std::uint64_t goal = limit_ - room_ / 4;
   account_.short_of_memory(static_cast<double>(used - goal) / static_cast<double>(used));
 }
 

@@ -28,6 +28,8 @@ class Watch {
   void look(std::uint64_t used, bool few_descriptors, Time now);
 
   static constexpr Duration kPeriod = std::chrono::milliseconds(25);
+  // While less than half of the room is used, only one call of so many looks: it costs some ten system calls.
+  static constexpr unsigned kCallsOfCalm = 4;
 
  private:
   void look_at_memory(std::uint64_t used, Time now);
@@ -36,6 +38,8 @@ class Watch {
   const std::uint64_t room_;
   const std::uint64_t limit_;
   std::size_t most_open_ = 0;  // greatest number of connections since memory was given back
+  bool is_calm_ = true;        // less than half of the room is used
+  unsigned calls_ = 0;         // of look()
   Time ended_{};               // when connections were last ended for memory
 };
 
