@@ -111,18 +111,18 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
   return {};
 }
 
-std::expected<EngineText, std::string> split_engine(std::string_view text) {
+std::expected<Settings, std::string> settings_of_text(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
-  EngineText engine{.name = std::string(parts.front()), .knobs = {}};
+  Settings settings;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos)
       return std::unexpected(
           fmt::format("'{}' is not KNOB=VALUE (write it like epoll:trigger=level)", parts[i]));
-    const auto [knob, is_new] = engine.knobs.emplace(parts[i].substr(0, equals), parts[i].substr(equals + 1));
+    const auto [knob, is_new] = settings.emplace(parts[i].substr(0, equals), parts[i].substr(equals + 1));
     if (!is_new) return std::unexpected(fmt::format("knob '{}' is given twice in '{}'", knob->first, text));
   }
-  return engine;
+  return settings;
 }
 
 }  // namespace joust

@@ -62,12 +62,9 @@ struct EngineChoice {
   bool operator==(const EngineChoice&) const = default;
 };
 
-// The parts of the text "NAME:KNOB=VALUE:...", not compared with any engine. An error reports what is wrong.
-struct EngineText {
-  std::string name{};
-  Settings knobs{};
-};
-std::expected<EngineText, std::string> split_engine(std::string_view text);
+// Returns the settings of the text "NAME:KNOB=VALUE:...", not compared with any engine. The error reports
+// what is wrong.
+std::expected<Settings, std::string> settings_of_text(std::string_view text);
 
 // Sets one knob of the choice. The engine's own go to `knobs`; threads, wait and nodelay, which all engines
 // have, to their members; a name for which `is_option` holds to `options`, unchecked: it belongs to the

@@ -166,8 +166,7 @@ std::optional<std::string> objection_to(const LoadPlan& plan) {
   if (plan.open_loop() && plan.mean_gap() > 24h)
     return fmt::format(
         "-R,--rate: with {} messages a second each of {} connections would send less than once a day; use "
-        "fewer "
-        "connections (-c)",
+        "fewer connections (-c)",
         plan.rate_per_s, plan.connections);
   return std::nullopt;
 }

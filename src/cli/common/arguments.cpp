@@ -126,12 +126,12 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
   const auto refuse = [&](const std::string& what) {
     throw UsageError(fmt::format("-e {}: {}", given, what));
   };
-  const auto parts = split_engine(given);
-  if (!parts) refuse(parts.error());
+  const auto settings = settings_of_text(given);
+  if (!settings) refuse(settings.error());
   const EngineRow row = row_of(*chosen);
   const auto is_option = [&](const std::string& name) { return has_option(program, name); };
   EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
-  for (const auto& [knob, value] : parts->knobs) {
+  for (const auto& [knob, value] : *settings) {
     const auto flag = flags_.find(knob);
     if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()) ||
         (knob == "nodelay" && socket.nodelay_chosen))

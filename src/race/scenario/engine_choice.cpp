@@ -36,9 +36,9 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
                                                       const Catalogue& catalogue) {
   EngineChoice choice{.engine = std::string(text.substr(0, text.find(':')))};
   if (auto problem = check_engine(choice.engine, role, catalogue)) return std::unexpected(*problem);
-  const auto engine = split_engine(text);
-  if (!engine) return std::unexpected(engine.error());
-  for (const auto& [knob, value] : engine->knobs)
+  const auto settings = settings_of_text(text);
+  if (!settings) return std::unexpected(settings.error());
+  for (const auto& [knob, value] : *settings)
     if (const auto set = set_knob(choice, knob, value, catalogue); !set) return std::unexpected(set.error());
   return choice;
 }
