@@ -43,6 +43,21 @@ TEST_P(Ending, LastBytesTogetherWithTheEnd) {
   }
 }
 
+// An engine on a library that reads ahead must not lose the end behind the bytes that it has read ahead.
+TEST_P(Ending, LastBytesAreMoreThanOneRead) {
+  checks(Duty::order);
+  EchoService echo;
+  Limits limits = brisk();
+  limits.read_bytes = 8;
+  Server server(GetParam(), echo, {.limits = limits});
+  for (int i = 0; i < 20; ++i) {
+    Peer peer(server.endpoint());
+    ASSERT_EQ(::send(peer.fd(), "last words", 10, MSG_MORE), 10);
+    peer.finish();
+    EXPECT_EQ(peer.receive_to_end(), "last words");
+  }
+}
+
 // The peer has closed its unix socket and cannot get a reply; its last bytes must be read all the same.
 TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
   checks(Duty::order);

@@ -39,8 +39,11 @@ void QtLoop::attach(QtPeer& peer) {
   socklen_t size = sizeof own;
   ::getsockname(peer.socket.get(), reinterpret_cast<sockaddr*>(&own), &size);
   peer.is_tcp = own.ss_family != AF_UNIX;
-  auto stream = std::make_unique<QAbstractSocket>(QAbstractSocket::TcpSocket, nullptr);
-  if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState))
+  auto stream = std::make_unique<QtStream>();
+  // Unbuffered, because a device that buffers reads on after bytes of its buffer: it could read the end of
+  // the stream, close the socket and tell nobody (see has_input()).
+  if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState,
+                                   QIODevice::ReadWrite | QIODevice::Unbuffered))
     throw std::system_error(errno_of(stream->error()), std::generic_category(), "QAbstractSocket");
   peer.stream = std::move(stream);
   const auto on = [this, &peer](auto&& step) {
@@ -73,7 +76,7 @@ void QtLoop::receive(QtPeer& peer) {
   while (peer.readable && connection.wants_input()) {
     if (connection.bytes_received() >= quota) return unfinished_.push(peer);
     if (connection.store()) note_plain_files();
-    if (peer.stream->bytesAvailable() == 0 && at_end(peer)) return;
+    if (!has_input(peer)) return;
     const std::size_t most = hosting().limits.read_bytes;
     const qint64 n = peer.stream->read(reinterpret_cast<char*>(buffer_.get()), static_cast<qint64>(most));
     if (n < 0) return connection.failed({Stage::receive, errno_of(peer.stream->error()), {}}, now());
@@ -88,19 +91,26 @@ void QtLoop::note_plain_files() {
     hosting().tally.note("Qt has no sendfile and no splice: files are copied through user space");
 }
 
-// Returns true if the end of the stream, or an error, comes next. A socket of Qt that reads the end of the
-// stream closes itself, and its peer would lose replies. So the end is looked for, and never read.
-bool QtLoop::at_end(QtPeer& peer) {
+// Returns false if there is no byte to read, and handles the reason: none has come yet, or the stream ends
+// here, or it fails. A socket of Qt that reads the end of the stream closes itself, and its peer would lose
+// replies: so the end is looked for, and never read. bytesAvailable() alone does not tell: it is 0 in front
+// of an urgent byte too.
+bool QtLoop::has_input(QtPeer& peer) {
+  if (peer.stream->bytesAvailable() > 0) return true;
   char next = 0;
   const ssize_t n = ::recv(peer.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (n > 0 || (n < 0 && errno == EAGAIN)) return false;
+  if (n > 0) return true;
   peer.readable = false;
+  if (n < 0 && errno == EAGAIN) {
+    peer.stream->await_more();
+    return false;
+  }
   if (n == 0)
     peer.connection->peer_finished(now());
   else
     peer.connection->failed({Stage::receive, errno, {}}, now());
   flush(peer);
-  return true;
+  return false;
 }
 
 void QtLoop::flush(QtPeer& peer) {

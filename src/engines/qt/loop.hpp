@@ -15,6 +15,15 @@
 
 namespace joust {
 
+// Qt's socket, without the end of the stream, which QtLoop looks for by itself.
+class QtStream : public QAbstractSocket {
+ public:
+  QtStream() : QAbstractSocket(TcpSocket, nullptr) {}
+  // After readyRead() Qt waits for a read before it signals again. Call this where nothing was there to read:
+  // the bytes had been read before the signal came. It cannot fail, and reads nothing.
+  void await_more() { readData(nullptr, 0); }
+};
+
 // A peer of a loop on Qt.
 struct QtPeer : LoopPeer {
   using LoopPeer::LoopPeer;
@@ -24,7 +33,7 @@ struct QtPeer : LoopPeer {
     (void)socket.release();
   }
 
-  std::unique_ptr<QAbstractSocket> stream;      // none while connecting
+  std::unique_ptr<QtStream> stream;             // none while connecting
   std::unique_ptr<QSocketNotifier> connecting;  // the connect has a result
   std::unique_ptr<QSocketNotifier> exception;   // the socket has an error
   bool is_tcp = false;                          // not a unix socket
@@ -66,7 +75,7 @@ class QtLoop : public LoopCore<QtPeer> {
   void serve(QtPeer& peer) override;
   void attach(QtPeer& peer);
   void receive(QtPeer& peer);
-  bool at_end(QtPeer& peer);
+  bool has_input(QtPeer& peer);
   void note_plain_files();
   void flush(QtPeer& peer);
   void write(QtPeer& peer);
