@@ -36,7 +36,7 @@ inline constexpr Engine kZeroMqRow{
 };
 inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
-    .summary = "ZeroMQ: a front thread has the ROUTER, workers coroutines; no sender is held back alone",
+    .summary = "ZeroMQ: a front thread, coroutines in workers; no sender is held back alone",
     .delivery = kZmqDelivery,
     .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens
