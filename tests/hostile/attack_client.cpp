@@ -106,7 +106,7 @@ void ClientAttack::check_books() {
   expect(service_.alive() == 0, fmt::format("{} sessions left alive by run()", service_.alive()));
   expect(tally.opened == service_.opened(), fmt::format("{} connections counted as opened, {} sessions",
                                                         tally.opened.load(), service_.opened()));
-  expect(tally.sent == service_.consumed(),
+  expect(setting_.balances(tally.sent, service_.consumed()),
          fmt::format("{} bytes counted as sent, {} consumed", tally.sent.load(), service_.consumed()));
   expect(service_.opened() + service_.refused() <= load_.plan().connections,
          fmt::format("{} opened and {} refused of {}", service_.opened(), service_.refused(),

@@ -89,6 +89,8 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.appetite = {.behaviours = some_behaviours(chance),
                       .flood_bytes = chance.pick<std::uint64_t>({64 << 10, 512 << 10, 2 << 20}),
                       .pause = chance.pick<Duration>({milliseconds(3), milliseconds(20)})};
+  // A request for work is short and may take milliseconds: longer floods of them would take minutes.
+  if (setting.protocol == "work") setting.appetite.flood_bytes = 64 << 10;
   setting.peer_buffers = chance.pick({0, 0, 4096});
   setting.socket.send_buffer = chance.pick({0, 0, 4096});
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
@@ -152,6 +154,11 @@ Setting setting_of(std::uint64_t seed, Role role, const Engine* engine,
   setting.limits = limits_of(Chance(seed, kLimits));
   choose_crowd(Chance(seed, kCrowd), setting);
   return setting;
+}
+
+bool Setting::balances(std::uint64_t sent, std::uint64_t consumed) const {
+  const bool sends_beside_reads = variant.engine->name.starts_with("two-");
+  return sent == consumed || (sends_beside_reads && sent > consumed);
 }
 
 std::string Setting::text() const {

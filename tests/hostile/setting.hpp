@@ -37,6 +37,11 @@ struct Setting {
   // An idle limit that a slow machine may reach: then an honest client may be cut off.
   bool idle_is_short() const { return limits.idle < std::chrono::seconds(10); }
 
+  // Whether these books of a run balance: bytes that the engine counted as sent, and those that its sessions
+  // were told of. Where one thread or process reads while another one sends, the reader may see the
+  // connection end during the send, and the session is told nothing more.
+  bool balances(std::uint64_t sent, std::uint64_t consumed) const;
+
   std::string text() const;    // for people
   std::string replay() const;  // the arguments of the soak program that bring it about again
 };
