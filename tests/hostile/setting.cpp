@@ -96,6 +96,8 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
   setting.unix_socket = chance.one_in(4);
   setting.on_disk = (setting.protocol == "file" || setting.protocol == "http") && chance.one_in(2);
+  // Each process has a memory of its own: a file that was uploaded to one could not be read from another.
+  if (setting.protocol == "file" && setting.variant.engine->separate_processes) setting.on_disk = true;
   setting.appetite.answers = setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
   setting.honest = 1 + chance.below(3);
   setting.stop_after = setting.lives * (1 + chance.below(8)) / 8;
