@@ -32,7 +32,7 @@
 #include <stdexcept>
 
 #include "engines/coroutines/peer.hpp"
-#include "engines/loop/epoll_set.hpp"
+#include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_exchange.hpp"
 

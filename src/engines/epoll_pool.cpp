@@ -21,7 +21,7 @@
 
 #include <array>
 
-#include "engines/loop/epoll_set.hpp"
+#include "engines/epoll.hpp"
 #include "engines/pool/ready_pool.hpp"
 
 namespace joust {

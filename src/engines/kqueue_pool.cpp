@@ -15,7 +15,7 @@
 // may follow. It becomes a note that the worker finds (pool/holding.hpp). A peer from which nothing is wanted
 // is watched for a reset by a filter with EV_CLEAR instead: it reports each change once, where an enabled one
 // would report the same unread bytes again and again. kqueue.cpp has the traps of EV_EOF.
-#include "engines/loop/kqueue_set.hpp"
+#include "engines/kqueue.hpp"
 
 #ifdef JOUST_HAVE_KQUEUE
 

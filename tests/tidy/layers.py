@@ -30,10 +30,11 @@ LAYERS = {
 
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
+# The calls of epoll and of kqueue stand on the page of the engine of that name, so others include its header.
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/crew/", "engines/forking/",
                 "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
-                "engines/zeromq/", "engines/coroutines/"},
+                "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp", "engines/kqueue.hpp"},
     "protocols": set(),
     "cli": {"cli/common/"},
 }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "connection/admission.hpp"
-#include "engines/loop/epoll_set.hpp"
+#include "engines/epoll.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/udp/peer.hpp"
 

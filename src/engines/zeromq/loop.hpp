@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "connection/admission.hpp"
-#include "engines/loop/epoll_set.hpp"
+#include "engines/epoll.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/zeromq/peer.hpp"
 

@@ -20,7 +20,8 @@ namespace joust {
 static_assert(EPOLLIN == POLLIN && EPOLLOUT == POLLOUT && EPOLLRDHUP == POLLRDHUP && EPOLLHUP == POLLHUP &&
               EPOLLERR == POLLERR);
 
-// An epoll instance, its watch on the listeners, and the events of one turn.
+// An epoll instance, its watch on the listeners, and the events of one turn. epoll.cpp has its calls; other
+// engines use it too.
 class EpollSet {
  public:
   EpollSet();

@@ -23,7 +23,8 @@ std::string kqueue_unavailable();
 
 #ifdef JOUST_HAVE_KQUEUE
 
-// A kqueue and the events of one turn. change() and make() may be called by any thread.
+// A kqueue and the events of one turn, with the calls in kqueue.cpp; kqueue-pool uses it too. change() and
+// make() may be called by any thread.
 class KqueueSet {
  public:
   using Event = struct kevent;  // the system call has the same name
