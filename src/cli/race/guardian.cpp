@@ -65,8 +65,8 @@ siginfo_t await_end(pid_t race, const sigset_t& signals) {
     if (::waitid(P_PID, static_cast<id_t>(race), &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
         end.si_pid == race)
       return end;
-    const int number = ::sigwaitinfo(&signals, nullptr);
-    if (number > 0) pass_on(number, race);
+    int number = 0;
+    if (::sigwait(&signals, &number) == 0) pass_on(number, race);
   }
 }
 

@@ -41,8 +41,9 @@ void SocketPlace::give_way() noexcept {
 void SocketPlace::break_off() noexcept {
   if (identity_of(socket_) != identity_) return;  // closed already
   broken_off_.store(true, std::memory_order_relaxed);
-  const sockaddr nobody{.sa_family = AF_UNSPEC, .sa_data = {}};
-  if (::connect(socket_, &nobody, sizeof nobody) != 0) ::shutdown(socket_, SHUT_RDWR);
+  sockaddr no_peer{};
+  no_peer.sa_family = AF_UNSPEC;
+  if (::connect(socket_, &no_peer, sizeof no_peer) != 0) ::shutdown(socket_, SHUT_RDWR);
 }
 
 }  // namespace joust
