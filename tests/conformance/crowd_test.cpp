@@ -45,7 +45,8 @@ TEST_P(Crowd, TwoHundredAtOnceWithoutALaterConnect) {
     EchoService echo;
     Server server(GetParam(), echo, {.address = address});
     std::vector<Fd> connects;
-    for (int i = 0; i < 200; ++i) connects.push_back(begin_connect(server.endpoint()));
+    const int crowd = forks_slowly(GetParam()) ? 30 : 200;
+    for (int i = 0; i < crowd; ++i) connects.push_back(begin_connect(server.endpoint()));
     std::vector<Peer> peers;
     for (Fd& socket : connects) peers.push_back(await_connect(std::move(socket)));
     for (std::size_t i = 0; i < peers.size(); ++i) peers[i].send(pattern(20, static_cast<unsigned>(i)));
@@ -56,7 +57,8 @@ TEST_P(Crowd, TwoHundredAtOnceWithoutALaterConnect) {
 
 TEST_P(Crowd, StormOfPeersThatConnectAndLeave) {
   constexpr int kThreads = 4;
-  const int each = GetParam().engine->separate_processes ? 125 : 1250;  // a fork takes milliseconds here
+  const bool forks = GetParam().engine->separate_processes;  // which takes milliseconds
+  const int each = forks_slowly(GetParam()) ? 15 : forks ? 125 : 1250;
   EchoService echo;
   Server server(GetParam(), echo);
   Peer bystander(server.endpoint());

@@ -54,6 +54,11 @@ inline bool sessions_are_common(const Variant& variant) {
   return !variant.engine->separate_processes;
 }
 
+// A fork under a sanitizer copies the page tables of its shadow memory too, which takes tens of milliseconds.
+inline bool forks_slowly(const Variant& variant) {
+  return variant.engine->separate_processes && is_sanitized();
+}
+
 // Its address is a group of multicast.
 inline bool sends_to_group(const Variant& variant) {
   return !variant.engine->group.empty();
