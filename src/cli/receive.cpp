@@ -106,8 +106,9 @@ const Engine& Receive::chosen_engine(const Protocol& protocol) const {
 // Returns where to listen. A server of files for other machines needs a secret that only its users know.
 std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& options) const {
   constexpr std::string_view kWhy =
-      "whoever reaches it could read and write below the directory. --public allows that, with a token that "
-      "only those have who may: {0} receive --new-token FILE makes one; then --token-file FILE here, and "
+      "any program that reaches it could read and write below the directory. --public allows that, with a "
+      "token for the permitted users: {0} receive --new-token FILE makes one; then --token-file FILE here, "
+      "and "
       "the same for {0} send and {0} get";
   const std::string why = fmt::format(fmt::runtime(kWhy), program.name);
   if (is_public && !guard.has_token()) throw UsageError(fmt::format("--public without a token: {}", why));
@@ -167,7 +168,7 @@ void Receive::check_descriptors(const DescriptorRoom& room, std::size_t uploads)
   room.check(0);
   if (uploads < kMostConnections)
     complain(program,
-             fmt::format("{} open files (ulimit -n) allow {} at a time that bring files; others wait",
+             fmt::format("{} open files (ulimit -n) allow {} at a time that upload files; others wait",
                          room.limit(), counted(uploads, "connection")));
 }
 
@@ -193,7 +194,7 @@ int Receive::run() {
   if (new_token_option->given()) {
     if (new_token.empty()) throw UsageError("--new-token: the value is empty");
     write_new_token(new_token);
-    print_out(fmt::format("{} has a new token: copy it to those who may send and get\n", new_token));
+    print_out(fmt::format("{} has a new token: copy it to the users who may send and get\n", new_token));
     return kOk;
   }
   guard.complete();

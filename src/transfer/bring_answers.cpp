@@ -37,11 +37,11 @@ void BringSession::take(const file::Message& message, Time now) {
   if (!pending_.empty()) return take_of_whole(message, now);
   if (work_.task != Task::none && !waiting_ && message.request == request_)
     return take_of_large(message, now);
-  lose("an answer nobody asked for", now);
+  lose("an answer without a request", now);
 }
 
 void BringSession::take_of_whole(const file::Message& message, Time now) {
-  if (message.request != pending_.front().request) return lose("an answer nobody asked for", now);
+  if (message.request != pending_.front().request) return lose("an answer without a request", now);
   const Pending pending = std::move(pending_.front());
   pending_.pop_front();
   if (const auto* error = std::get_if<file::Error>(&message.body))

@@ -195,7 +195,7 @@ FetchSession::Step FetchSession::check(Fetch::Work& work) {
 }
 
 void FetchSession::take(const file::Message& message, Time now) {
-  if (!busy() || message.request != request_) return lose("an answer nobody asked for", now);
+  if (!busy() || message.request != request_) return lose("an answer without a request", now);
   if (const auto* error = std::get_if<file::Error>(&message.body)) return take_error(error->refusal, now);
   if (std::holds_alternative<file::Working>(message.body)) return;
   if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);
@@ -239,7 +239,7 @@ void FetchSession::take_facts(const file::Facts& facts, Time now) {
 
 void FetchSession::take_data(const file::Data& data, Time now) {
   if (work_.task != Task::range || !found_ || data.size == 0 || data.size > left_.size)
-    return lose("bytes nobody asked for", now);
+    return lose("bytes without a request", now);
   receive_data(data.size);
 }
 

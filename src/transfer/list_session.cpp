@@ -45,7 +45,7 @@ void ListSession::take(const file::Message& message, Time now) {
                            error->refusal.error == FileError::busy))
     return lose(words_of("connection", error->refusal), now);
   if (pending_.empty() || message.request != pending_.front().request)
-    return lose("an answer nobody asked for", now);
+    return lose("an answer without a request", now);
   if (std::holds_alternative<file::Working>(message.body)) return;
   if (error != nullptr) {
     Listing::Work work = std::move(pending_.front().work);

@@ -67,11 +67,11 @@ TEST_F(FileClientErrors, IsFoundOut) {
   expect(facts_, wire({2, Facts{4, 5, std::nullopt}}), "has changed");
   expect(facts_, wire({2, Facts{3, 6, std::nullopt}}), "has changed");
   expect(facts_, found_ + data("ab") + end_, "too early");
-  expect(facts_, found_ + data("abcd") + end_, "nobody asked for");
-  expect(facts_, data("abc") + end_, "nobody asked for");
+  expect(facts_, found_ + data("abcd") + end_, "without a request");
+  expect(facts_, data("abc") + end_, "without a request");
   expect(facts_, found_ + found_, "no answer");
   expect(facts_, found_ + data("abc") + wire({2, End{4, std::nullopt}}), "too early");
-  expect(facts_, wire({3, Facts{3, 5, std::nullopt}}), "nobody asked for");
+  expect(facts_, wire({3, Facts{3, 5, std::nullopt}}), "without a request");
   expect(facts_, wire({2, Stored{{0, 3}, true, digest_of("abc")}}), "no answer");
   expect(facts_, wire({2, Query{"x", false}}), "no answer");
   expect(wire({1, Error{{FileError::busy, "\x1b[31mred"}}}), std::nullopt, "busy (\\x1b[31mred)");

@@ -166,8 +166,8 @@ TEST_F(VerdictOfBounds, AFigureIsSlowerThanABoundOrNotComparedWithIt) {
 TEST_F(VerdictOfBounds, WhereAllAreBoundsCostSpeaks) {
   const std::string text = limited({"epoll", "io-uring", "threads"});
   EXPECT_TRUE(
-      text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput ranks "
-                       "nobody; by the server's CPU time per message the order is io-uring, then "))
+      text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput gives no "
+                       "ranks; by the server's CPU time per message the order is io-uring, then "))
       << text;
   EXPECT_TRUE(text.ends_with(
       "(not told apart); a message costs io-uring 0.666x (0.664 to 0.669) the server CPU time of epoll."))
@@ -177,7 +177,7 @@ TEST_F(VerdictOfBounds, WhereAllAreBoundsCostSpeaks) {
 TEST_F(VerdictOfBounds, EqualCostsHaveNoOrder) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
   EXPECT_TRUE(limited({"epoll", "io-uring", "threads"})
-                  .ends_with("so throughput ranks nobody; nor are their costs told apart."));
+                  .ends_with("so throughput gives no ranks; nor are their costs told apart."));
 }
 
 TEST_F(VerdictOfBounds, ALoneBoundSaysSo) {

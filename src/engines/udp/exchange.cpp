@@ -134,7 +134,7 @@ void UdpLoop::unreachable(UdpSocket& socket, int error) {
   if (peer == nullptr || peer->leaving || error != ECONNREFUSED) return;
   if (!peer->connection) return finish_dial(*peer, error);
   if (peer->connection->is_leaving() || peer->connection->only_lingers()) return leave(*peer);
-  hosting().tally.note("datagrams were refused: for a time nobody listened at the other end");
+  hosting().tally.note("datagrams were refused: for a time no program listened at the other end");
   if (++peer->refusals < kMostRefusals) return;
   guarded(*peer, [&] { peer->connection->failed({Stage::receive, error, {}}, now()); });
   attend(*peer);

@@ -64,7 +64,7 @@ void ClientSession::on_store_failed(int error, Time now) {
 
 void ClientSession::take(const Message& message, Time now) {
   if (!busy() || message.request != request_)
-    return fail(Stage::verify, 0, "an answer nobody asked for", now);
+    return fail(Stage::verify, 0, "an answer without a request", now);
   if (const auto* error = std::get_if<Error>(&message.body))
     return fail(Stage::verify, 0, words_of(error->refusal), now);
   if (const auto* working = std::get_if<Working>(&message.body)) return on_answer(*working, now);
@@ -102,7 +102,7 @@ void ClientSession::on_answer(const Working&, Time now) {
 
 void ClientSession::on_answer(const Data& data, Time now) {
   if (data.size == 0) return fail(Stage::verify, 0, "a frame of no bytes", now);
-  if (!found_ || data.size > left_.size) return fail(Stage::verify, 0, "bytes nobody asked for", now);
+  if (!found_ || data.size > left_.size) return fail(Stage::verify, 0, "bytes without a request", now);
   data_left_ = data.size;
 }
 

@@ -39,8 +39,8 @@ std::vector<ProtocolOption> for_the_server() {
        .choices = {"both", "read", "write"},
        .loads = false},
       {.name = "min-rate",
-       .summary = "bytes per second: whoever sends an upload or reads a download slower is disconnected; 0: "
-                  "nobody is",
+       .summary = "bytes per second: a client that sends an upload or reads a download slower is "
+                  "disconnected; 0: none is",
        .standard = "1KiB",
        .loads = false},
       {.name = "max-file-bytes", .summary = "of one uploaded file", .standard = "64GiB", .loads = false},

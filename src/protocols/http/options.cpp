@@ -35,8 +35,8 @@ std::vector<ProtocolOption> options() {
        .choices = {"no", "yes"},
        .loads = false},
       {.name = "min-rate",
-       .summary = "bytes per second: whoever sends a request or reads a reply slower is disconnected; 0: "
-                  "nobody is",
+       .summary = "bytes per second: a client that sends a request or reads a reply slower is "
+                  "disconnected; 0: none is",
        .standard = "1KiB",
        .loads = false},
       {.name = "requests-per-connection",

@@ -147,8 +147,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   findings.say("{} {} verified {}", format_count(static_cast<double>(verified)),
                one.plan.files ? "files" : "replies", one.verified);
   if (delivered > 0)
-    findings.say("{} deliveries of the whole runs verified likewise",
-                 format_count(static_cast<double>(delivered)));
+    findings.say("{} deliveries verified in the whole runs", format_count(static_cast<double>(delivered)));
   return findings.take();
 }
 

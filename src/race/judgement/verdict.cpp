@@ -15,7 +15,7 @@ namespace {
 
 // Joins names: "a", "a and b", "a, b and c".
 std::string enumerate(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "nobody" : names.front();
+  if (names.size() < 2) return names.empty() ? "none" : names.front();
   const std::vector<std::string> first(names.begin(), names.end() - 1);
   return fmt::format("{} and {}", join(first), names.back());
 }
@@ -116,9 +116,9 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
                                          const CaseResult& one) {
   if (bounds.empty()) return {};
   const char* const limit = one.plan.load.interval.count() > 0 ? "load" : "client";
-  std::vector<std::string> sentences{
-      fmt::format("the {} was the limit of {}, {}", limit, names_of(bounds),
-                  nobody_else ? "so throughput ranks nobody" : "so throughput is only a lower bound there")};
+  std::vector<std::string> sentences{fmt::format(
+      "the {} was the limit of {}, {}", limit, names_of(bounds),
+      nobody_else ? "so throughput gives no ranks" : "so throughput is only a lower bound there")};
   for (std::string& order : order_by_cost(one)) sentences.push_back(std::move(order));
   return sentences;
 }

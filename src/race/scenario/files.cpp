@@ -75,7 +75,7 @@ std::optional<std::string> check_files(const Scenario& scenario) {
   for (const Case& one : scenario.cases)
     if (std::ranges::none_of(scenario.contestants,
                              [&](const Contestant& contestant) { return contestant.takes_part_in(one); }))
-      return fmt::format("case '{}': nobody takes part; allowed: contestants with {}", one.name,
+      return fmt::format("case '{}': it has no contestant; allowed: contestants with {}", one.name,
                          one.files ? "a transfer" : "a server");
   return std::nullopt;
 }

@@ -222,7 +222,8 @@ std::optional<std::string> check_cpus(const std::string& list) {
 }
 
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue) {
-  if (scenario.contestants.empty()) return "nobody races: name servers and clients, or give contestants";
+  if (scenario.contestants.empty())
+    return "there is nothing to race: name servers and clients, or give contestants";
   if (scenario.cases.empty()) return "there is no load";
   if (auto problem = check_names(scenario)) return problem;
   if (auto problem = check_reference(scenario)) return problem;
