@@ -108,8 +108,7 @@ std::vector<Endpoint> Receive::where(const Engine& chosen, const EngineOptions& 
   constexpr std::string_view kWhy =
       "any program that reaches it could read and write below the directory. --public allows that, with a "
       "token for the permitted users: {0} receive --new-token FILE makes one; then --token-file FILE here, "
-      "and "
-      "the same for {0} send and {0} get";
+      "and the same for {0} send and {0} get";
   const std::string why = fmt::format(fmt::runtime(kWhy), program.name);
   if (is_public && !guard.has_token()) throw UsageError(fmt::format("--public without a token: {}", why));
   try {

@@ -42,7 +42,8 @@ std::vector<ProtocolOption> options() {
            .standard = "0",
            .loads = false},
           {.name = "min-rate",
-           .summary = "bytes per second: a member that sends a frame or reads slower is disconnected; 0: none is",
+           .summary =
+               "bytes per second: a member that sends a frame or reads slower is disconnected; 0: none is",
            .standard = "1KiB",
            .loads = false}};
 }
