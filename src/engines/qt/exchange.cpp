@@ -41,7 +41,7 @@ void QtLoop::attach(QtPeer& peer) {
   peer.is_tcp = own.ss_family != AF_UNIX;
   auto stream = std::make_unique<QtStream>();
   // Unbuffered, because a device that buffers reads on after bytes of its buffer: it could read the end of
-  // the stream, close the socket and tell nobody (see has_input()).
+  // the stream, and close the socket without a signal (see has_input()).
   if (!stream->setSocketDescriptor(peer.socket.get(), QAbstractSocket::ConnectedState,
                                    QIODevice::ReadWrite | QIODevice::Unbuffered))
     throw std::system_error(errno_of(stream->error()), std::generic_category(), "QAbstractSocket");
