@@ -78,7 +78,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   const auto how = possible_way(fd, needed, request.size, rules.how);
   if (!how) {
     if (rules.kept != nullptr && place->stays() &&
-        !rules.kept->keep(request.name, std::move(*share), end_of(place->milestones())))
+        !rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()), request.from.address))
       place->abandon();
     return std::unexpected(how.error());
   }
@@ -99,6 +99,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       rehearsal_(request.rehearsal),
       outlives_(request.wishes && request.wishes->outlives),
       synced_(request.wishes && request.wishes->synced),
+      from_(request.from.address),
       place_(std::move(place)),
       claim_(std::move(claim)),
       share_(std::move(share)),

@@ -99,6 +99,7 @@ class DiskUpload : public Upload,
   const bool rehearsal_;
   const bool outlives_;
   const bool synced_;
+  const PeerAddress from_;
   mutable std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
   const std::unique_ptr<UploadClaim> claim_;  // may be null

@@ -143,23 +143,24 @@ bool QuotaShare::leave() {
   return true;
 }
 
-bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there) {
+bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there,
+                      PeerAddress from) {
   share->resume({0, there});
   if (share->leave()) return true;
   if (share->ends_with_process()) return false;
-  std::string oldest;
+  std::string leaving;
   std::unique_ptr<QuotaShare> its_share;  // given back after its files are removed
   {
     const std::lock_guard lock(mutex_);
     take_now(name);
-    ages_.emplace(next_, name);
-    shares_.emplace(name, Kept{std::move(share), next_++});
-    if (ages_.size() > most_) {
-      oldest = std::move(ages_.extract(ages_.begin()).mapped());
-      its_share = take_now(oldest);
+    ages_[from].emplace(next_, name);
+    shares_.emplace(name, Kept{std::move(share), from, next_++});
+    if (shares_.size() > most_) {
+      leaving = next_to_leave();
+      its_share = take_now(leaving);
     }
   }
-  if (!oldest.empty()) remove_(oldest);
+  if (!leaving.empty()) remove_(leaving);
   return true;
 }
 
@@ -177,9 +178,20 @@ std::unique_ptr<QuotaShare> KeptShares::take_now(std::string_view name) {
   const auto found = shares_.find(name);
   if (found == shares_.end()) return nullptr;
   auto share = std::move(found->second.share);
-  ages_.erase(found->second.number);
+  const auto ages = ages_.find(found->second.from);
+  ages->second.erase(found->second.number);
+  if (ages->second.empty()) ages_.erase(ages);
   shares_.erase(found);
   return share;
+}
+
+// Among addresses with as many names, the one with the oldest name gives way.
+std::string KeptShares::next_to_leave() const {
+  const auto gives_way_later = [](const auto& one, const auto& other) {
+    const Ages &ages = one.second, &others = other.second;
+    return std::pair(ages.size(), others.begin()->first) < std::pair(others.size(), ages.begin()->first);
+  };
+  return std::ranges::max_element(ages_, gives_way_later)->second.begin()->second;
 }
 
 }  // namespace joust

@@ -103,28 +103,34 @@ class QuotaShare {
 class KeptShares {
  public:
   using Remove = std::function<void(std::string_view)>;
-  // Keeps at most `most` names: beyond that the oldest goes, and `remove` removes its files.
+  // Keeps at most `most` names. Beyond that a name leaves, the oldest from the address that has most of them,
+  // and `remove` removes its files: an address cannot make the names of others leave.
   KeptShares(std::size_t most, Remove remove) : most_(most), remove_(std::move(remove)) {}
 
   // Keeps the share of a file whose first `there` bytes stay. Returns false if they must not stay, because no
   // process would count them.
-  [[nodiscard]] bool keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there);
+  [[nodiscard]] bool keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there,
+                          PeerAddress from);
   std::unique_ptr<QuotaShare> take(std::string_view name);  // null if none is kept
   std::size_t count() const;                                // shares of this process
 
  private:
   struct Kept {
     std::unique_ptr<QuotaShare> share{};
+    PeerAddress from = PeerAddress::unknown;
     std::uint64_t number = 0;
   };
+  using Ages = std::map<std::uint64_t, std::string>;  // names by their numbers: the oldest is the first
 
-  std::unique_ptr<QuotaShare> take_now(std::string_view name);  // under the lock
+  // Both under the lock.
+  std::unique_ptr<QuotaShare> take_now(std::string_view name);
+  std::string next_to_leave() const;
 
   const std::size_t most_;
   const Remove remove_;
   mutable std::mutex mutex_;
   std::map<std::string, Kept, std::less<>> shares_;
-  std::map<std::uint64_t, std::string> ages_;  // names by their numbers: the oldest is the first
+  std::map<PeerAddress, Ages> ages_;
   std::uint64_t next_ = 0;
 };
 

@@ -54,6 +54,26 @@ TEST_F(PartialQuota, TheOldestGoesWhereTooManyAreKept) {
   EXPECT_EQ(interrupt("d"), kMiB);
 }
 
+// An address that begins files without end does not make the files of others leave.
+TEST_F(PartialQuota, TheAddressWithMostGivesWay) {
+  storage({.most_kept = 3, .most_stored = 64 * kMiB});
+  const auto interrupt = [this](const std::string& name, std::uint64_t address) {
+    UploadRequest request = this->request();
+    request.name = name;
+    request.from.address = PeerAddress{address};
+    auto upload = storage().upload(request).value();
+    const std::uint64_t there = recall(*upload).verified;
+    bring(*upload, there, there + kMiB);
+    return there;
+  };
+  interrupt("modest", 1);
+  for (int i = 0; i < 10; ++i) interrupt("greedy " + std::to_string(i), 2);
+  EXPECT_EQ(storage().unfinished(), 3U);
+  EXPECT_EQ(interrupt("modest", 1), kMiB);
+  EXPECT_EQ(interrupt("greedy 9", 2), kMiB);
+  EXPECT_EQ(interrupt("greedy 0", 2), 0U);
+}
+
 // A small file comes whole, so nobody would ever go on with it.
 TEST_F(PartialQuota, GoesWhereItsNameComesAgainAsASmallFile) {
   const std::uint64_t limit = 16 * kMiB;
