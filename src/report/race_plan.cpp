@@ -26,9 +26,12 @@ std::string entry_text(const race::Scenario& scenario, const race::Case& one, co
   if (!entry.unavailable.empty()) return text + fmt::format("    {}\n", entry.unavailable);
   const race::Places places{
       .port = "PORT", .from = "FROM", .into = "INTO", .last = "LAST", .bytes = "BYTES", .joust = program};
-  for (const std::string& command : {entry.contestant.command, entry.contestant.transfer})
-    if (!command.empty())
-      text += fmt::format("    sh -c {}\n", race::shell_text({race::filled(command, places)}));
+  const auto add_command = [&](const std::string& command) {
+    text += fmt::format("    sh -c {}\n", race::shell_text({command}));
+  };
+  const race::Contestant& contestant = entry.contestant;
+  if (!contestant.command.empty()) add_command(race::server_command(contestant.command, places));
+  if (!contestant.transfer.empty()) add_command(race::filled(contestant.transfer, places));
   if (one.files) return text;
   if (!entry.contestant.external() && !entry.in_process)
     text += fmt::format("    {}\n", command_line(program, race::serve_words(scenario, one, entry, cpus)));

@@ -32,7 +32,7 @@ class Race(Case):
     @whose_races_count
     def test_a_contestant_that_dies_is_no_success(self):
         scenario = self.scenario('[[contestant]]\nserver = "epoll"\n'
-                                 '[[contestant]]\nname = "new"\ncommand = "exit 1 # {port}"\n')
+                                 '[[contestant]]\nname = "new"\ncommand = "false"\n')
         done = run("race", scenario, "--quick")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("exit code 3: new is not ranked", done.stderr)

@@ -90,7 +90,7 @@ TEST_F(ExternalTrials, OneThatListensElsewhereIsToldWhere) {
   if (!failure.contains("::1")) GTEST_SKIP() << "this machine has no IPv6: " << failure;
   EXPECT_EQ(failure,
             "the server did not accept a connection on 127.0.0.1:PORT within 2.00 s; it listens on "
-            "[::1]:PORT");
+            "[::1]:PORT, and its port is given by {port}, or else by the variable PORT");
 }
 
 // The command asks this process to listen in its place.

@@ -13,6 +13,11 @@ TEST(Places, EachIsFilledInWhereverItStands) {
             "80 /a /b c 9 /usr/bin/joust 80");
 }
 
+TEST(Places, AServerWithoutAPlaceForThePortGetsItInAVariable) {
+  EXPECT_EQ(server_command("my-server -p {port}", {.port = "80"}), "my-server -p 80");
+  EXPECT_EQ(server_command("exec my-server", {.port = "80"}), "export PORT=80; exec my-server");
+}
+
 TEST(Places, TextThatIsFilledInIsNotFilledInAgain) {
   EXPECT_EQ(filled("{from}", {.port = "80", .from = "{from}"}), "{from}");
 }

@@ -207,10 +207,6 @@ TEST_F(ScenarioFile, AContestantIsAServerOrACommand) {
             "or transfer = \"... {from} {into}\"");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\nneeds = \"nginx\"\n"),
             "4:1: key 'contestant.needs': it has no command; allowed: the programs that commands run");
-  EXPECT_EQ(problem(load + "[[contestant]]\nname = \"x\"\ncommand = \"nc -l 80\"\n"),
-            "4:1: key 'contestant.command': it does not say where the port goes; allowed: a shell command "
-            "with {port} "
-            "in it");
   EXPECT_EQ(problem(load + "[[contestant]]\nserver = \"epoll\"\n[[contestant]]\nserver = \"epoll\"\n" +
                     "client = \"threads\"\n"),
             "5:1: key 'contestant.server': another contestant is called 'epoll'; allowed: a name of its own "

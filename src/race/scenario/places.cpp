@@ -40,6 +40,11 @@ std::string filled(std::string command, const Places& places) {
   return command;
 }
 
+std::string server_command(const std::string& command, const Places& places) {
+  const bool has_port = command.find(braced("port")) != std::string::npos;
+  return filled(has_port ? command : "export PORT={port}; " + command, places);
+}
+
 std::string with_folder(std::string command, const std::string& file) {
   fill(command, kHere, shell_text({std::filesystem::absolute(file).parent_path().string()}));
   return command;

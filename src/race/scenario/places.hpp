@@ -15,6 +15,8 @@ struct Places {
 };
 
 std::string filled(std::string command, const Places& places);
+// The same for the command of a server: without {port} it gets the port in the variable PORT.
+std::string server_command(const std::string& command, const Places& places);
 
 // Replaces {here} by the folder of a scenario's file, so that files beside it are found wherever the race is
 // run. The folder is quoted for a shell.

@@ -80,7 +80,7 @@ struct Case;
 struct Contestant {
   std::string name{};
   EngineChoice server{};             // unused if `command` or `transfer` is given
-  std::string command{};             // an external server: a shell command that contains {port}
+  std::string command{};             // an external server: a shell command; see server_command()
   std::vector<std::string> needs{};  // the programs that its commands run
   EngineChoice client{};
   std::string transfer{};            // a shell command that moves the files of a case, from {from} to {into}

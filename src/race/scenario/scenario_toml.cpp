@@ -101,15 +101,10 @@ std::vector<EngineChoice> read_engines(TableReader& reader, std::string_view key
 
 // Reports commands that are missing from a contestant's keys, or that contradict each other.
 void check_commands(TableReader& reader, const toml::table& table, const Contestant& contestant) {
-  const auto has = [](const std::string& command, std::string_view place) {
-    return command.find(place) != std::string::npos;
-  };
+  const std::string commands = contestant.command + contestant.transfer;
   const char* const command = contestant.transfer.empty() ? "command" : "transfer";
   if (contestant.external() && table.contains("server"))
     reader.wrong(command, "given beside server; allowed: one of them");
-  else if (!contestant.command.empty() && !has(contestant.command, "{port}"))
-    reader.wrong("command",
-                 "it does not say where the port goes; allowed: a shell command with {port} in it");
   else if (!contestant.external() && table.contains("needs"))
     reader.wrong("needs", "it has no command; allowed: the programs that commands run");
   else if (!contestant.external() && !table.contains("server"))
@@ -118,8 +113,7 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
                  "{from} {into}\"");
   else if (contestant.transfer.empty() && !contestant.moves_files)
     reader.wrong("moves_files", "it has no transfer; allowed: false beside a transfer");
-  const bool reaches = has(contestant.command + contestant.transfer, "{from}") &&
-                       has(contestant.command + contestant.transfer, "{into}");
+  const bool reaches = commands.contains("{from}") && commands.contains("{into}");
   for (const auto& [key, text] :
        {std::pair{"command", &contestant.command}, {"transfer", &contestant.transfer}})
     if (const std::string meant = misspelt_place(*text); !meant.empty())

@@ -69,7 +69,7 @@ bool TrialSides::start_engine() {
 }
 
 ChildCommand TrialSides::shell_command(const std::string& text, const std::string& cpus) const {
-  ChildCommand command{.program = "/bin/sh", .words = {"sh", "-c", filled(text, places_)}, .foreign = true};
+  ChildCommand command{.program = "/bin/sh", .words = {"sh", "-c", text}, .foreign = true};
   if (!cpus.empty() && cpus != "any")
     command.cpus = parse_cpus(cpus, allowed_cpus()).value_or(std::vector<int>{});
   return command;
@@ -79,7 +79,9 @@ bool TrialSides::start_external() {
   if (order_.entry.contestant.command.empty()) return true;
   const std::uint16_t port = free_port();
   places_.port = fmt::format("{}", port);
-  if (!start(server(), shell_command(order_.entry.contestant.command, setup_.cpus.server))) return false;
+  if (!start(server(),
+             shell_command(server_command(order_.entry.contestant.command, places_), setup_.cpus.server)))
+    return false;
   address_ = "127.0.0.1:" + places_.port;
   // Polled, because an external server cannot report that it is ready.
   constexpr auto kPause = std::chrono::milliseconds(5);
@@ -98,10 +100,13 @@ bool TrialSides::start_external() {
       server());
 }
 
-// Returns where an external server listens in place of the address that the load connects to.
+// Returns where an external server listens in place of the address that the load connects to, and where it
+// would have found its port.
 std::string TrialSides::listens_elsewhere() {
   const std::vector<std::string> addresses = listening_places(server().child->processes()).addresses;
-  return addresses.empty() ? std::string() : fmt::format("; it listens on {}", join(addresses));
+  if (addresses.empty()) return "";
+  return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT",
+                     join(addresses));
 }
 
 bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience) {
@@ -130,7 +135,7 @@ bool TrialSides::start_load() {
 }
 
 bool TrialSides::start_transfer() {
-  return start(load(), shell_command(order_.entry.contestant.transfer, setup_.cpus.client));
+  return start(load(), shell_command(filled(order_.entry.contestant.transfer, places_), setup_.cpus.client));
 }
 
 // Fails the trial if no process can be made. Later trials may still get a process, and the race keeps its
