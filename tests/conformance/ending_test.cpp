@@ -28,18 +28,23 @@ void expect_served(const Server& server) {
   EXPECT_EQ(peer.receive(13), "still there?\n");
 }
 
+// Peers whose last bytes come together with the end of their streams get them back.
+void expect_echo_of_last(const std::string& bytes, const Server& server) {
+  for (int i = 0; i < 20; ++i) {
+    Peer peer(server.endpoint());
+    // MSG_MORE delays the bytes, so that they share a packet with the FIN.
+    ASSERT_EQ(::send(peer.fd(), bytes.data(), bytes.size(), MSG_MORE), static_cast<ssize_t>(bytes.size()));
+    peer.finish();
+    EXPECT_EQ(peer.receive_to_end(), bytes);
+  }
+}
+
 TEST_P(Ending, LastBytesTogetherWithTheEnd) {
   checks(Duty::order);
   for (const std::string& address : {std::string("127.0.0.1:0"), unix_address()}) {
     EchoService echo(Line{});
     Server server(GetParam(), echo, {.address = address});
-    for (int i = 0; i < 20; ++i) {
-      Peer peer(server.endpoint());
-      // MSG_MORE delays the bytes, so that they share a packet with the FIN.
-      ASSERT_EQ(::send(peer.fd(), "last words\n", 11, MSG_MORE), 11);
-      peer.finish();
-      EXPECT_EQ(peer.receive_to_end(), "last words\n");
-    }
+    expect_echo_of_last("last words\n", server);
   }
 }
 
@@ -50,12 +55,7 @@ TEST_P(Ending, LastBytesAreMoreThanOneRead) {
   Limits limits = brisk();
   limits.read_bytes = 8;
   Server server(GetParam(), echo, {.limits = limits});
-  for (int i = 0; i < 20; ++i) {
-    Peer peer(server.endpoint());
-    ASSERT_EQ(::send(peer.fd(), "last words", 10, MSG_MORE), 10);
-    peer.finish();
-    EXPECT_EQ(peer.receive_to_end(), "last words");
-  }
+  expect_echo_of_last("last words", server);
 }
 
 // The peer has closed its unix socket and cannot get a reply; its last bytes must be read all the same.

@@ -16,7 +16,19 @@ namespace {
 using test::digest_of;
 using test::text_of;
 
-using PartialQuota = test::PartialUploadTest;
+class PartialQuota : public test::PartialUploadTest {
+ protected:
+  // Begins a file, or goes on with it, and breaks off a MiB later. Returns how many bytes were there before.
+  std::uint64_t interrupt(const std::string& name, PeerAddress from = PeerAddress::unknown) {
+    UploadRequest request = this->request();
+    request.name = name;
+    request.from.address = from;
+    auto upload = storage().upload(request).value();
+    const std::uint64_t there = recall(*upload).verified;
+    bring(*upload, there, there + kMiB);
+    return there;
+  }
+};
 
 // What stays on the disk stays in the quota, and counts once when it is gone on with.
 TEST_F(PartialQuota, CountsOnceInTheQuota) {
@@ -38,14 +50,6 @@ TEST_F(PartialQuota, CountsOnceInTheQuota) {
 TEST_F(PartialQuota, TheOldestGoesWhereTooManyAreKept) {
   const std::uint64_t limit = 64 * kMiB;
   storage({.most_kept = 3, .most_stored = limit});
-  const auto interrupt = [this](const std::string& name) {
-    UploadRequest request = this->request();
-    request.name = name;
-    auto upload = storage().upload(request).value();
-    const std::uint64_t there = recall(*upload).verified;
-    bring(*upload, there, there + kMiB);
-    return there;
-  };
   for (const char* name : {"a", "b", "c", "a", "d", "e"}) interrupt(name);  // "b" is the oldest, then "c"
   EXPECT_EQ(storage().unfinished(), 3U);
   EXPECT_EQ(hidden().size(), 6U) << "three files, and their journals";
@@ -57,21 +61,13 @@ TEST_F(PartialQuota, TheOldestGoesWhereTooManyAreKept) {
 // An address that begins files without end does not make the files of others leave.
 TEST_F(PartialQuota, TheAddressWithMostGivesWay) {
   storage({.most_kept = 3, .most_stored = 64 * kMiB});
-  const auto interrupt = [this](const std::string& name, std::uint64_t address) {
-    UploadRequest request = this->request();
-    request.name = name;
-    request.from.address = PeerAddress{address};
-    auto upload = storage().upload(request).value();
-    const std::uint64_t there = recall(*upload).verified;
-    bring(*upload, there, there + kMiB);
-    return there;
-  };
-  interrupt("modest", 1);
-  for (int i = 0; i < 10; ++i) interrupt("greedy " + std::to_string(i), 2);
+  constexpr PeerAddress kModest{1}, kGreedy{2};
+  interrupt("modest", kModest);
+  for (int i = 0; i < 10; ++i) interrupt("greedy " + std::to_string(i), kGreedy);
   EXPECT_EQ(storage().unfinished(), 3U);
-  EXPECT_EQ(interrupt("modest", 1), kMiB);
-  EXPECT_EQ(interrupt("greedy 9", 2), kMiB);
-  EXPECT_EQ(interrupt("greedy 0", 2), 0U);
+  EXPECT_EQ(interrupt("modest", kModest), kMiB);
+  EXPECT_EQ(interrupt("greedy 9", kGreedy), kMiB);
+  EXPECT_EQ(interrupt("greedy 0", kGreedy), 0U);
 }
 
 // A small file comes whole, so nobody would ever go on with it.

@@ -15,7 +15,7 @@
 
 namespace joust {
 
-// Qt's socket, without the end of the stream, which QtLoop looks for by itself.
+// Qt's socket, for a loop that reads only where a byte is there: see QtLoop::has_input().
 class QtStream : public QAbstractSocket {
  public:
   QtStream() : QAbstractSocket(TcpSocket, nullptr) {}
