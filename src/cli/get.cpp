@@ -12,12 +12,12 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/remote_path.hpp"
-#include "cli/common/transfer_arguments.hpp"
+#include "cli/file_tool/remote_path.hpp"
+#include "cli/file_tool/transfer_arguments.hpp"
 #include "cli/get/standard_output.hpp"
 #include "cli/get/tree.hpp"
-#include "store/name.hpp"
-#include "transfer/fetch.hpp"
+#include "files/store/name.hpp"
+#include "files/transfer/get.hpp"
 
 namespace joust {
 namespace {
@@ -53,15 +53,15 @@ struct Get {
   int run();
   int run_file(const RemotePath& remote) const;
   int run_to_output(const RemotePath& remote);
-  transfer::FetchPlan plan_of(const RemotePath& remote) const;
+  transfer::GetPlan plan_of(const RemotePath& remote) const;
   transfer::DialPlan dials() const;
   std::string tree_here(const RemotePath& remote) const;
   std::string source() const;
-  transfer::FetchPlan plan(const RemotePath& remote) const;
+  transfer::GetPlan plan(const RemotePath& remote) const;
 };
 
 // Returns the plan without the local destination.
-transfer::FetchPlan Get::plan_of(const RemotePath& remote) const {
+transfer::GetPlan Get::plan_of(const RemotePath& remote) const {
   return {.server = checksum(as_bytes(remote.address)),
           .wishes = common.wishes(),
           .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
@@ -78,7 +78,7 @@ transfer::DialPlan Get::dials() const {
 
 // Returns the plan of one file. Only the last part of the server's path names the local file, so that no name
 // from the server leads to another directory.
-transfer::FetchPlan Get::plan(const RemotePath& remote) const {
+transfer::GetPlan Get::plan(const RemotePath& remote) const {
   namespace fs = std::filesystem;
   if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
   const std::string last(split_name(remote.path).last);
@@ -92,7 +92,7 @@ transfer::FetchPlan Get::plan(const RemotePath& remote) const {
   if (is_folder || (!output.empty() && fs::is_directory(here, none)))
     throw UsageError(fmt::format("-o {0}: is a directory; name the file: -o {0}{1}{2}", printable(output),
                                  is_folder ? "" : "/", printable(last)));
-  transfer::FetchPlan plan = plan_of(remote);
+  transfer::GetPlan plan = plan_of(remote);
   plan.items = {{.name = remote.path, .file = here.filename().string()}};
   plan.folder = here.has_parent_path() ? here.parent_path().string() : ".";
   if (const auto objection = objection_to(plan.items.front().file); !objection.empty())
@@ -123,7 +123,7 @@ int Get::run() {
   if (recursive) {
     if (const auto objection = objection_to(remote.path); !remote.path.empty() && !objection.empty())
       throw UsageError(fmt::format("'{}': {}", printable(remote.path), objection));
-    const TreeFetch tree{common, remote, tree_here(remote)};
+    const TreeGet tree{common, remote, tree_here(remote)};
     if (const auto code = tree.run()) return *code;
   }
   if (remote.path.empty())
@@ -153,28 +153,28 @@ int Get::run_to_output(const RemotePath& remote) {
     throw UsageError("-o -: standard output is the file's; say --json FILE, and another --progress");
   common.bytes_on_output = true;
   const OutputSpool spool;
-  transfer::FetchPlan plan = plan_of(remote);
+  transfer::GetPlan plan = plan_of(remote);
   plan.items = {{.name = remote.path, .file = OutputSpool::kFile}};
   plan.folder = spool.folder();
   plan.wishes = {};
-  transfer::Fetch fetch(plan);
-  const auto run = common.dial(fetch, remote.address, dials());
-  const auto digest = fetch.fetched();
+  transfer::GetTransfer getting(plan);
+  const auto run = common.dial(getting, remote.address, dials());
+  const auto digest = getting.fetched();
   if (digest) spool.copy();
-  return common.tell(fetch, run, {"get", "fetched", printable(remote.path), digest}, remote.address);
+  return common.tell(getting, run, {"get", "fetched", printable(remote.path), digest}, remote.address);
 }
 
 int Get::run_file(const RemotePath& remote) const {
-  const transfer::FetchPlan fetched = plan(remote);
-  std::unique_ptr<transfer::Fetch> fetch;
+  const transfer::GetPlan fetched = plan(remote);
+  std::unique_ptr<transfer::GetTransfer> getting;
   try {
-    fetch = std::make_unique<transfer::Fetch>(fetched);
+    getting = std::make_unique<transfer::GetTransfer>(fetched);
   } catch (const std::system_error& error) {
     throw UsageError(
         fmt::format("-o {}: its directory cannot be opened: {}", printable(output), error.code().message()));
   }
-  return common.run(*fetch, remote.address, dials(), [&] {
-    return TransferStory{"get", "fetched", printable(fetched.items.front().file), fetch->fetched()};
+  return common.run(*getting, remote.address, dials(), [&] {
+    return TransferStory{"get", "fetched", printable(fetched.items.front().file), getting->fetched()};
   });
 }
 

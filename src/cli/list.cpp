@@ -9,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "cli/common/client_arguments.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/remote_path.hpp"
-#include "store/name.hpp"
-#include "transfer/listing.hpp"
+#include "cli/file_tool/client_arguments.hpp"
+#include "cli/file_tool/remote_path.hpp"
+#include "files/store/name.hpp"
+#include "files/transfer/listing.hpp"
 
 namespace joust {
 namespace {

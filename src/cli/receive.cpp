@@ -14,15 +14,15 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.hpp"
-#include "cli/common/client_arguments.hpp"
-#include "cli/common/descriptor_room.hpp"
-#include "cli/common/guard_arguments.hpp"
-#include "cli/common/output.hpp"
 #include "base/periodic.hpp"
-#include "cli/common/remote_path.hpp"
+#include "base/text.hpp"
+#include "cli/common/descriptor_room.hpp"
+#include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/stopped_event.hpp"
+#include "cli/file_tool/client_arguments.hpp"
+#include "cli/file_tool/guard_arguments.hpp"
+#include "cli/file_tool/remote_path.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"

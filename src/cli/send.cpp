@@ -8,12 +8,12 @@
 
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/remote_path.hpp"
-#include "cli/common/transfer_arguments.hpp"
+#include "cli/file_tool/remote_path.hpp"
+#include "cli/file_tool/transfer_arguments.hpp"
 #include "cli/send/standard_input.hpp"
-#include "store/name.hpp"
-#include "transfer/bring.hpp"
-#include "transfer/listing.hpp"
+#include "files/store/name.hpp"
+#include "files/transfer/listing.hpp"
+#include "files/transfer/send.hpp"
 
 namespace joust {
 namespace {
@@ -137,16 +137,16 @@ int Send::run() {
                            before_path(remote.address), printable(list->items.back().name))
              : "";
   const std::uint64_t bytes = list->bytes;
-  transfer::BringPlan plan{.items = std::move(list->items),
-                           .missing = std::move(list->missing),
-                           .wishes = common.wishes(),
-                           .bytes_per_s = common.limit,
-                           .most_retries = static_cast<unsigned>(common.client.retries)};
+  transfer::SendPlan plan{.items = std::move(list->items),
+                          .missing = std::move(list->missing),
+                          .wishes = common.wishes(),
+                          .bytes_per_s = common.limit,
+                          .most_retries = static_cast<unsigned>(common.client.retries)};
   plan.wishes.makes_parents = recursive || !remote.path.empty();
-  transfer::Bring bring(std::move(plan));
-  return common.run(bring, remote.address, {.first = common.dials(bytes)}, [&] {
-    const std::string sent = single ? what : counted_files(bring.counts().files, bring.counts().folders);
-    return TransferStory{"send", "sent", sent, single ? bring.digest() : std::nullopt, list->notes};
+  transfer::SendTransfer sending(std::move(plan));
+  return common.run(sending, remote.address, {.first = common.dials(bytes)}, [&] {
+    const std::string sent = single ? what : counted_files(sending.counts().files, sending.counts().folders);
+    return TransferStory{"send", "sent", sent, single ? sending.digest() : std::nullopt, list->notes};
   });
 }
 

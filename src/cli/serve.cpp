@@ -13,7 +13,7 @@
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/common/stopped_event.hpp"
-#include "cli/common/usage_event.hpp"
+#include "cli/serve/usage_event.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"

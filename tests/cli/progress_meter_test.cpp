@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/common/progress_meter.hpp"
+#include "cli/file_tool/progress_meter.hpp"
 
 #include <gtest/gtest.h>
 

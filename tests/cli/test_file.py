@@ -73,7 +73,7 @@ class File(Case):
                    "--dry-run")
         self.assertEqual(done.stdout.count(words), 1, done.stdout + done.stderr)
 
-    def test_a_file_is_brought_once_and_refused_the_second_time(self):
+    def test_a_file_is_sent_once_and_refused_the_second_time(self):
         with self.server() as server:
             put = ("-p", "file", "--connect", server.address, "--op", "put", "--file", self.path("root/text"))
             done, result = self.load(*put, "--name", "new")

@@ -61,7 +61,7 @@ class Tree(TransferCase):
                 self.tell("get", "-r", f"{server.address}/tree", "-o", back, "-e", engine, "-c", 3)
                 self.same_trees("in/tree", back)
 
-    def test_it_is_what_send_has_brought(self):
+    def test_it_is_what_send_has_sent(self):
         self.tree()
         with Receiver(self.path("out")) as receiver:
             self.tell("send", "-r", self.path("in/tree"), receiver.address)

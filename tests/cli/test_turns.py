@@ -76,7 +76,7 @@ class Turns(Case):
                 self.assertEqual(trial["server"]["bytes_received"], load["bytes"]["total_sent"])
                 self.assertGreater(sum(turns["server_cpu_s"]), 0)
 
-    def test_a_file_is_fetched_and_brought_in_turns(self):
+    def test_a_file_is_fetched_and_sent_in_turns(self):
         get = ("-p", "file", "--sample", "sample=256KiB")
         put = ("-p", "file", "--op", "put", "--bytes", "256KiB", "--overwrite")
         for servers, how in (("epoll,threads", get), ("threads,epoll", (*get, "--sink", "memory")),

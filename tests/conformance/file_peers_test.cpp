@@ -54,9 +54,9 @@ TEST_P(FilePeerOn, RefusesAndGoesOn) {
   EXPECT_EQ(asker.hear_error(), FileError::name_refused);
   asker.say(upload("small", "replaced"));
   EXPECT_EQ(asker.hear_error(), FileError::exists);
-  asker.say(upload("new", "brought"));
+  asker.say(upload("new", "written"));
   EXPECT_TRUE(asker.hear_a<file::Stored>().complete);
-  EXPECT_EQ(text_of(path("new")), "brought");
+  EXPECT_EQ(text_of(path("new")), "written");
   EXPECT_EQ(text_of(path("small")), "0123456789");
 }
 

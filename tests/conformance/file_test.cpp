@@ -45,7 +45,7 @@ TEST_P(FileOn, TakesEveryWayToReadAndToWrite) {
   }
 }
 
-TEST_P(FileFrom, FetchesAndBringsFiles) {
+TEST_P(FileFrom, FetchesAndSendsFiles) {
   const auto service = serve({{"overwrite", "yes"}});
   Server server(plain_epoll(), *service);
   for (const std::string& write : ways_to_write(GetParam())) {

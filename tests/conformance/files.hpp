@@ -18,8 +18,8 @@
 
 #include "conformance/running.hpp"
 #include "figure.hpp"
+#include "files/protocol/wire.hpp"
 #include "load/run.hpp"
-#include "protocols/file/wire.hpp"
 #include "protocols/table.hpp"
 #include "temporary_folder.hpp"
 
@@ -101,7 +101,7 @@ inline std::string words(const Service& service, const std::string& name) {
 class SmallFiles {
  public:
   explicit SmallFiles(rlim_t bytes) {
-    struct sigaction ignore{};
+    struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;
     ::sigaction(SIGXFSZ, &ignore, nullptr);
     ::getrlimit(RLIMIT_FSIZE, &before_);

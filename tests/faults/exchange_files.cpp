@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "faults/serving.hpp"
+#include "files/store/storage.hpp"
 #include "hostile/honest.hpp"
 #include "protocols/table.hpp"
-#include "store/storage.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::faults {

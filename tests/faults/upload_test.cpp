@@ -9,7 +9,7 @@
 #include <string>
 
 #include "faults/seam.hpp"
-#include "store/storage_fixture.hpp"
+#include "files/store/storage_fixture.hpp"
 
 namespace joust::faults {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "files/protocol/messages.hpp"
 #include "fuzz/cuts.hpp"
-#include "protocols/file_messages.hpp"
 
 namespace joust::fuzz {
 

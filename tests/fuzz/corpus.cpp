@@ -2,8 +2,8 @@
 #include "fuzz/corpus.hpp"
 
 #include "base/endian.hpp"
+#include "files/protocol/messages.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/file_messages.hpp"
 #include "protocols/work/messages.hpp"
 
 namespace joust::fuzz {

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
+#include "files/store/journal.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/entries.hpp"
-#include "store/journal.hpp"
 
 namespace joust::fuzz {
 namespace {

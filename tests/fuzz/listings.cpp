@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "connection/delivery.hpp"
-#include "fuzz/corpus.hpp"
+#include "files/protocol/messages.hpp"
+#include "files/store/name.hpp"
+#include "files/transfer/listing.hpp"
 #include "fuzz/checked.hpp"
+#include "fuzz/corpus.hpp"
 #include "fuzz/entries.hpp"
-#include "protocols/file_messages.hpp"
-#include "store/name.hpp"
-#include "transfer/listing.hpp"
 
 namespace joust::fuzz {
 namespace {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "connection/delivery.hpp"
+#include "files/protocol/server_session.hpp"
+#include "files/store/name.hpp"
 #include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
-#include "protocols/file/server_session.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
 #include "protocols/work/protocol.hpp"
-#include "store/name.hpp"
 
 namespace joust::fuzz {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "files/store/name.hpp"
 #include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
-#include "store/name.hpp"
 
 // Where Boost.Beast was not found, all there is to test is the reason (tests/package).
 #define JOUST_SKIP_WITHOUT_BEAST() \

@@ -10,7 +10,7 @@
 #include "base/descriptor_limit.hpp"
 #include "connection/spare_places.hpp"
 #include "engines/engine.hpp"
-#include "store/descriptors.hpp"
+#include "files/store/descriptors.hpp"
 
 namespace joust {
 namespace {

@@ -22,7 +22,7 @@ class DescriptorRoom {
   // cannot report that one is missing.
   void check_before() const { check(own_before()); }
   std::uint64_t limit() const { return limit_; }
-  // Return how many connections may be open, and how many of them may bring a file at a time. Call before the
+  // Return how many connections may be open, and how many of them may send a file at a time. Call before the
   // server has opened anything. SIZE_MAX where the limit is not small.
   std::size_t connections() const;
   std::size_t uploads() const;

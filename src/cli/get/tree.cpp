@@ -15,9 +15,9 @@
 #include "base/fd.hpp"
 #include "base/text.hpp"
 #include "cli/common/output.hpp"
-#include "transfer/bring.hpp"
-#include "transfer/fetch.hpp"
-#include "transfer/listing.hpp"
+#include "files/transfer/get.hpp"
+#include "files/transfer/listing.hpp"
+#include "files/transfer/send.hpp"
 
 namespace joust {
 namespace {
@@ -62,21 +62,21 @@ class Top {
   bool gets_mode_ = false;
 };
 
-std::uint64_t weight_of(const std::vector<transfer::FetchItem>& items) {
+std::uint64_t weight_of(const std::vector<transfer::GetItem>& items) {
   std::uint64_t bytes = 0;
-  for (const transfer::FetchItem& item : items) bytes += std::max(item.facts->size, kLeastWeight);
+  for (const transfer::GetItem& item : items) bytes += std::max(item.facts->size, kLeastWeight);
   return bytes;
 }
 
 }  // namespace
 
-transfer::FetchPlan TreeFetch::plan(std::vector<transfer::RemoteItem> items) const {
-  transfer::FetchPlan plan{.folder = output,
-                           .server = checksum(as_bytes(remote.address)),
-                           .wishes = common.wishes(),
-                           .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
-                           .bytes_per_s = common.limit,
-                           .most_retries = static_cast<unsigned>(common.client.retries)};
+transfer::GetPlan TreeGet::plan(std::vector<transfer::RemoteItem> items) const {
+  transfer::GetPlan plan{.folder = output,
+                         .server = checksum(as_bytes(remote.address)),
+                         .wishes = common.wishes(),
+                         .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
+                         .bytes_per_s = common.limit,
+                         .most_retries = static_cast<unsigned>(common.client.retries)};
   for (transfer::RemoteItem& item : items) {
     if (item.is_folder) {
       plan.folders.push_back(std::move(item));
@@ -90,13 +90,13 @@ transfer::FetchPlan TreeFetch::plan(std::vector<transfer::RemoteItem> items) con
 }
 
 // Prints the files that would be fetched. Does not check which of them exist here already.
-int TreeFetch::rehearse(const transfer::FetchPlan& plan, std::vector<std::string> missing) const {
+int TreeGet::rehearse(const transfer::GetPlan& plan, std::vector<std::string> missing) const {
   std::string text;
   std::uint64_t bytes = 0;
   for (const transfer::RemoteItem& folder : plan.folders)
     text += fmt::format("directory  {0} -> {1}/{2}\n", printable(transfer::joined(remote.path, folder.name)),
                         printable(output), printable(folder.name));
-  for (const transfer::FetchItem& item : plan.items) {
+  for (const transfer::GetItem& item : plan.items) {
     bytes += item.facts->size;
     text += fmt::format("{}  {} -> {}/{}\n", grouped(item.facts->size), printable(item.name),
                         printable(output), printable(item.file));
@@ -109,7 +109,7 @@ int TreeFetch::rehearse(const transfer::FetchPlan& plan, std::vector<std::string
   return missing.empty() ? kOk : kRunError;
 }
 
-std::optional<int> TreeFetch::run() const {
+std::optional<int> TreeGet::run() const {
   const std::string& address = remote.address;
   transfer::Listing listing(
       {.name = remote.path, .recursive = true, .most_retries = static_cast<unsigned>(common.client.retries)});
@@ -123,18 +123,18 @@ std::optional<int> TreeFetch::run() const {
         fmt::format("left out: {} on the server: links, devices, or names that cannot be asked for",
                     counted(left_out, "name")));
   for (const std::string& note : notes) complain(common.program, note);
-  transfer::FetchPlan fetched = plan(listing.take_items());
+  transfer::GetPlan fetched = plan(listing.take_items());
   if (common.dry_run) return rehearse(fetched, listing.complaints());
   fetched.missing = listing.complaints();
   const Top top(output, listing.facts()->mode.value_or(0755), fetched.wishes);
-  transfer::Fetch fetch(std::move(fetched));
-  fetch.make_folders();
-  auto run = common.dial(fetch, address, {.first = common.dials(weight_of(fetch.plan().items))});
+  transfer::GetTransfer getting(std::move(fetched));
+  getting.make_folders();
+  auto run = common.dial(getting, address, {.first = common.dials(weight_of(getting.plan().items))});
   run.seconds += listed.seconds;
-  const transfer::Counts& counts = fetch.counts();
-  if (!run.interrupted) fetch.close_folders();
+  const transfer::Counts& counts = getting.counts();
+  if (!run.interrupted) getting.close_folders();
   if (!run.interrupted && counts.failed == 0) top.close();
-  return common.tell(fetch, run,
+  return common.tell(getting, run,
                      {"get", "fetched", counted_files(counts.files, counts.folders), std::nullopt, notes},
                      address);
 }

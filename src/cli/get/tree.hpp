@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/remote_path.hpp"
-#include "cli/common/transfer_arguments.hpp"
-#include "transfer/fetch.hpp"
+#include "cli/file_tool/remote_path.hpp"
+#include "cli/file_tool/transfer_arguments.hpp"
+#include "files/transfer/get.hpp"
 
 namespace joust {
 
 // `get -r`: fetches the content of a server's directory.
-struct TreeFetch {
+struct TreeGet {
   const TransferArguments& common;
   const RemotePath& remote;
   std::string output;  // local copy of the server's directory; need not exist
@@ -22,8 +22,8 @@ struct TreeFetch {
   std::optional<int> run() const;
 
  private:
-  transfer::FetchPlan plan(std::vector<transfer::RemoteItem> items) const;
-  int rehearse(const transfer::FetchPlan& plan, std::vector<std::string> missing) const;
+  transfer::GetPlan plan(std::vector<transfer::RemoteItem> items) const;
+  int rehearse(const transfer::GetPlan& plan, std::vector<std::string> missing) const;
 };
 
 }  // namespace joust

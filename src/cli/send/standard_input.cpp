@@ -17,7 +17,7 @@
 #include "base/check.hpp"
 #include "base/temporary_directory.hpp"
 #include "base/text.hpp"
-#include "store/file_version.hpp"
+#include "files/store/file_version.hpp"
 
 namespace joust {
 namespace {
@@ -80,10 +80,8 @@ std::expected<transfer::SourceList, std::string> standard_input(const std::strin
   FileVersion version = version_of(file.get());
   if (!is_file) version.mode = usual_mode();
   transfer::SourceList list{.bytes = version.size};
-  list.items.push_back({.path = "-",
-                        .name = name,
-                        .opened = std::make_shared<const Fd>(std::move(file)),
-                        .version = version});
+  list.items.push_back(
+      {.path = "-", .name = name, .opened = std::make_shared<const Fd>(std::move(file)), .version = version});
   return list;
 }
 

@@ -4,7 +4,7 @@
 #include <expected>
 #include <string>
 
-#include "transfer/source_files.hpp"
+#include "files/transfer/source_files.hpp"
 
 namespace joust {
 

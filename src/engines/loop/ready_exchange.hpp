@@ -65,8 +65,8 @@ class ReadyExchange {
   // send would be called to report its reset.
   static void look_for_reset(ReadyPeer& peer, Time now);
 
-  // Makes one read of a readable peer, as the session wants it: recv(), or a call of files/file_input.hpp for
-  // bytes of a file. Returns false when the socket is drained.
+  // Makes one read of a readable peer, as the session wants it: recv(), or a call of
+  // engines/files/file_input.hpp for bytes of a file. Returns false when the socket is drained.
   bool receive_once(ReadyPeer& peer, Time now);
 
   // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up.

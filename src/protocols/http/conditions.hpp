@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "files/store/storage.hpp"
 #include "protocols/http/messages.hpp"
-#include "store/storage.hpp"
 
 // Conditions and ranges of a request for a file (RFC 9110, 13 and 14).
 namespace joust::http {

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/folder_listing.hpp"
+#include "files/store/folder_listing.hpp"
 
 namespace joust::http {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "store/name.hpp"
+#include "files/store/name.hpp"
 
 namespace joust::http {
 namespace {

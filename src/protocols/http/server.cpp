@@ -6,12 +6,12 @@
 #include <system_error>
 
 #include "base/shared_memory.hpp"
+#include "files/store/directory_tree.hpp"
+#include "files/store/file_version.hpp"
+#include "files/store/tree_storage.hpp"
 #include "protocols/http/options.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
-#include "store/directory_tree.hpp"
-#include "store/file_version.hpp"
-#include "store/tree_storage.hpp"
 
 namespace joust::http {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "files/store/name.hpp"
 #include "protocols/http/listing_page.hpp"
 #include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
-#include "store/name.hpp"
 
 namespace joust::http {
 namespace {

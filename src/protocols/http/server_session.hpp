@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "files/store/storage.hpp"
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
 #include "protocols/http/answered_hosts.hpp"
@@ -17,7 +18,6 @@
 #include "protocols/http/reply_text.hpp"
 #include "protocols/http/target.hpp"
 #include "session/least_rate.hpp"
-#include "store/storage.hpp"
 
 namespace joust::http {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/file_system_room.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
-#include "base/file_system_room.hpp"
-#include "store/file_version.hpp"
+#include "files/store/file_version.hpp"
 
 namespace joust::race {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "files/store/storage.hpp"
 #include "race/scenario/files.hpp"
 #include "race/trial/temporary_folder.hpp"
-#include "store/storage.hpp"
 
 // The folders between which commands move files.
 namespace joust::race {

@@ -7,8 +7,8 @@
 
 #include "base/digest.hpp"
 #include "base/endian.hpp"
+#include "files/protocol/wire.hpp"
 #include "hostile/honest.hpp"
-#include "protocols/file/wire.hpp"
 
 namespace joust::hostile {
 namespace {

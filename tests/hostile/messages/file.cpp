@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // file: downloads, uploads in pieces that overlap with those of others, and frames that do not fit.
+#include "files/protocol/messages.hpp"
+#include "files/protocol/wire.hpp"
+#include "files/store/hostile_names.hpp"
 #include "hostile/messages.hpp"
-#include "protocols/file/wire.hpp"
-#include "protocols/file_messages.hpp"
-#include "store/hostile_names.hpp"
 
 namespace joust::hostile {
 namespace {

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "cli/race/catalogue.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "cli/race/possible_race.hpp"
+#include "engines/engine.hpp"
+#include "hosting/mismatch.hpp"
+#include "hosting/options.hpp"
+#include "race/trial/moved_files.hpp"
+
+namespace joust {
+namespace {
+
+// Returns whether a program is installed. Servers are in folders for the system's administrator, which are
+// not in every user's PATH.
+bool is_installed(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";
+  for (std::string_view left = folders; !left.empty();) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    const std::string folder(left.substr(0, end));
+    if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
+}
+
+Parameters client_of(const Protocol& protocol, const Settings& options) {
+  return parameters_of(protocol, options, Role::dial);
+}
+
+void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
+  row.objection = [&protocol](const race::Entry& entry, const race::Case& one) {
+    return unmet_demands(protocol, entry, one);
+  };
+  if (protocol.no_effect)
+    row.no_effect = [&protocol](const std::string& option, Role side, const Settings& client) {
+      return protocol.no_effect(option, side, client_of(protocol, client));
+    };
+  if (protocol.repeatable)
+    row.repeatable = [&protocol](const Settings& server, const Settings& client) {
+      return protocol.repeatable(server, client_of(protocol, client));
+    };
+}
+
+}  // namespace
+
+race::Catalogue catalogue_of(const Program& program) {
+  race::Catalogue catalogue;
+  catalogue.has_program = is_installed;
+  catalogue.no_room = race::no_room_for;
+  for (const Engine* engine : engines()) catalogue.engines.push_back(row_of(*engine));
+  for (const Protocol& protocol : program.protocols) {
+    race::ProtocolRow row{.name = protocol.name,
+                          .least_payload_bytes = protocol.least_payload,
+                          .largest_payload_bytes = protocol.largest_payload,
+                          .no_payload = protocol.no_payload,
+                          .takes_turns = protocol.takes_turns,
+                          .counts_turns = protocol.counts_turns,
+                          .options_without_turns = protocol.options_without_turns,
+                          .has_ceiling = protocol.has_ceiling,
+                          .verified = protocol.verified};
+    for (const ProtocolOption& option : protocol.options)
+      row.options.push_back({option.name, option.choices, option.serves, option.loads, option.in_ceiling});
+    for (const Engine* engine : engines())
+      for (const Role role : {Role::serve, Role::dial})
+        if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
+          (role == Role::serve ? row.unsupported : row.unsupported_clients)
+              .emplace(engine->name, std::move(reason));
+    add_rules(row, protocol);
+    catalogue.protocols.push_back(std::move(row));
+  }
+  return catalogue;
+}
+
+}  // namespace joust

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "cli/race/possible_race.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "base/system/sockets.hpp"
+#include "cli/common/arguments.hpp"
+#include "hosting/mismatch.hpp"
+#include "hosting/options.hpp"
+#include "net/address.hpp"
+#include "net/socket_options.hpp"
+
+namespace joust {
+namespace {
+
+void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
+  if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
+  protocol.check_client(parameters_of(protocol, entry.client_options, Role::dial), one.load_at_some_rate());
+}
+
+// Finds the options of one scenario that have no effect. An option may be a contestant's own, or a case's,
+// which both sides get. It must have an effect at one place at least.
+class Effects {
+ public:
+  void look_at(const std::string& who, const std::string& option, const std::string& reason) {
+    std::string& why = reasons_.try_emplace({who, option}, reason).first->second;
+    if (reason.empty()) why.clear();
+  }
+  void check() const {
+    for (const auto& [words, why] : reasons_)
+      if (!why.empty())
+        throw UsageError(
+            fmt::format("{}--{} has no effect: {}; leave it out", words.first, words.second, why));
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::string> reasons_;
+};
+
+void look_at(const race::Case& one, const race::Entry& entry, const Protocol& protocol, Effects& effects) {
+  const Parameters client = parameters_of(protocol, entry.client_options, Role::dial);
+  const std::string server = fmt::format("'{}': ", entry.contestant.name);
+  for (const auto& [option, value] : entry.contestant.server.options)
+    effects.look_at(server, option, protocol.no_effect(option, Role::serve, client));
+  for (const auto& [option, value] : entry.contestant.client.options)
+    effects.look_at("the client of " + server, option, protocol.no_effect(option, Role::dial, client));
+  for (const auto& [option, value] : one.options) {
+    const bool has = entry.server_options.contains(option) || entry.client_options.contains(option);
+    effects.look_at("", option, has ? "" : protocol.no_effect(option, Role::serve, client));
+  }
+}
+
+void check_effects(const Program& program, const race::Plan& plan) {
+  Effects effects;
+  for (const race::CaseResult& one : plan.cases) {
+    if (one.plan.files) continue;
+    const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
+    for (const race::Entry& entry : one.entries)
+      if (protocol.no_effect && entry.is_contestant()) look_at(one.plan, entry, protocol, effects);
+  }
+  effects.check();
+}
+
+}  // namespace
+
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
+  const LoadPlan load = one.load_at_some_rate();
+  if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
+  const Engine* const client = find_engine(entry.contestant.client.engine);
+  const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
+  std::string reason;
+  if (server != nullptr) reason = mismatch(*server, entry.contestant.server.threads, load.connections);
+  if (reason.empty() && client != nullptr)
+    reason = mismatch(*client, entry.contestant.client.threads, load.connections);
+  if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
+  if (reason.empty() && client != nullptr)
+    reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
+  if (!reason.empty() || !protocol.demands) return reason;
+  const Demands of_client =
+      protocol.demands(parameters_of(protocol, entry.client_options, Role::dial), &load);
+  if (server != nullptr) {
+    reason = server_mismatch(*server, of_client);
+    const Parameters serving = parameters_of(protocol, entry.server_options, Role::serve);
+    if (reason.empty()) reason = mismatch(*server, protocol.demands(serving, nullptr));
+  }
+  if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);
+  return reason;
+}
+
+void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
+  check_effects(program, plan);
+  const std::string where = scenario.file.empty() ? "-c" : scenario.file + ": connections (or -c)";
+  const std::string swept = scenario.file.empty() ? "--sweep" : scenario.file + ": sweep (or --sweep)";
+  for (const race::CaseResult& one : plan.cases) {
+    if (one.plan.files) continue;
+    const std::string congestion = one.plan.socket.congestion.value_or("");
+    if (const std::string refused = congestion_refused(congestion, AF_INET); !refused.empty())
+      throw UsageError(fmt::format("{}: congestion '{}': {}", scenario.file, congestion, refused));
+    const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
+    const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
+    check_available(protocol);
+    for (const race::Entry& entry : one.entries) {
+      const Engine* const client = find_engine(entry.contestant.client.engine);
+      const bool runs = client != nullptr && entry.unavailable.empty();
+      ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections, runs ? *client : Engine{});
+      check_client(protocol, one.plan, entry);
+    }
+  }
+}
+
+void require_loopback(const race::Plan& plan) {
+  if (std::ranges::all_of(plan.cases, [](const race::CaseResult& one) { return one.plan.files.has_value(); }))
+    return;
+  const Fd probe = datagram_socket(AF_INET, 0);
+  const auto loopback = resolve("127.0.0.1:9");
+  if (loopback && ::connect(probe.get(), loopback->front().raw(), loopback->front().size) < 0 &&
+      errno == ENETUNREACH)
+    throw std::runtime_error(
+        "the loopback device is down, by which servers and loads of a race are connected: ip link set lo up");
+}
+
+void require_contestant(const race::Plan& plan) {
+  std::string reasons;
+  for (const race::CaseResult& one : plan.cases)
+    for (const race::Entry& entry : one.entries) {
+      if (!entry.is_contestant()) continue;
+      if (entry.unavailable.empty()) return;
+      if (&one == &plan.cases.front())
+        reasons += fmt::format("\n  {}: {}", entry.contestant.name, entry.unavailable);
+    }
+  throw std::runtime_error("no contestant can run here:" + reasons);
+}
+
+}  // namespace joust

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "files/secure/guard.hpp"
+
+#include <vector>
+
+#include "files/secure/tls_session.hpp"
+
+namespace joust {
+namespace {
+
+// Puts TLS around the sessions of another service, which is borrowed, on either side.
+class TlsService : public Service {
+ public:
+  TlsService(Service& inner, GuardSide side, const Token& token) : inner_(inner), context_(side, token) {}
+
+  std::unique_ptr<Session> open(const Opening& opening) override {
+    return std::make_unique<TlsSession>(context_, inner_, opening);
+  }
+  void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
+  std::optional<Redial> redial(Time now) override { return inner_.redial(now); }
+  Publications* publications() override { return inner_.publications(); }
+  std::vector<ResultGroup> results() const override { return inner_.results(); }
+
+ private:
+  Service& inner_;
+  const TlsContext context_;
+};
+
+}  // namespace
+
+std::string no_guards() {
+  return {};
+}
+
+std::unique_ptr<Service> inside_tls(Service& service, GuardSide side, const Token& token) {
+  return std::make_unique<TlsService>(service, side, token);
+}
+
+}  // namespace joust

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/connection_share.hpp"
+#include "files/secure/guarded_session.hpp"
+#include "files/secure/hello_gate.hpp"
+#include "files/secure/tls_context.hpp"
+#include "joust/outbox.hpp"
+
+namespace joust {
+
+// A session inside TLS. An engine uses it like any other session. To the session inside, it is the engine:
+//
+//     engine --- ciphertext ---> on_bytes --- decrypt ---> the inner on_bytes, or its file
+//     engine <-- ciphertext ---- output  <--- encrypt ---- the inner output, files read here
+//
+// Encryption happens on inputs and acknowledgements, because output() is a query. So the waiting ciphertext
+// is limited, and files are read here: the kernel cannot send them directly. Both sides end with a
+// close_notify; a stream that ends without one was cut, and fails.
+class TlsSession : public GuardedSession {
+ public:
+  // The context and the service are borrowed.
+  TlsSession(const TlsContext& context, Service& service, const Opening& opening);
+  ~TlsSession() override;
+  TlsSession(const TlsSession&) = delete;
+  TlsSession& operator=(const TlsSession&) = delete;
+
+  std::size_t on_bytes(Bytes chunk, Time now) override;
+  void on_peer_finished(Time now) override;
+
+  std::size_t output(std::span<Segment> into) const override { return out_.segments(into); }
+  Want want() const override;
+  bool finished() const override { return over() || closed_; }
+  std::uint64_t memory() const override;
+  void consumed(std::size_t n) override;
+  void released(std::size_t n) override { out_.released(n); }
+
+ private:
+  friend struct TlsTransport;
+  static constexpr std::size_t kLargestRecord = 16 << 10;  // bytes of plain text
+
+  void proceed(Time now) override;
+  bool begin(Time now);
+  Bytes greeting(Bytes more, Time now);
+  void shake_hands(Time now);
+  std::string end_words() const;
+  std::string handshake_words() const;
+  void decrypt(Time now);
+  void offer_plain(Time now);
+  void encrypt(Time now);
+  std::size_t encrypt(const Segment& segment, Time now);
+  bool inner_shows(Segment& first) const { return inner().output({&first, 1}) > 0; }
+
+  const TlsContext& context_;
+  // Null before a client has begun its greeting, and after a handshake that has failed: a peer that sends
+  // nothing takes no memory of the library.
+  std::unique_ptr<SSL, FreeSsl> ssl_;
+  std::unique_ptr<ConnectionShare> handshake_;  // a server's handshake, while it lasts
+  HelloGate gate_;
+  std::string first_;  // the bytes of a greeting's head that have arrived
+  Bytes in_;           // the current input: bytes that the library has not read yet
+  Outbox out_;         // ciphertext
+  std::unique_ptr<std::array<std::byte, kLargestRecord>> record_;  // decrypted
+  Bytes plain_;                 // the part of record_ that the inner session does not want yet
+  Time now_{};                  // time of the last input
+  bool closed_ = false;         // close_notify is written: nothing more is sent, but bytes are still received
+  bool peer_closed_ = false;    // the peer's close_notify has arrived
+  bool told_finished_ = false;  // the inner session knows that the peer has finished
+};
+
+}  // namespace joust

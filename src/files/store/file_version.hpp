@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "files/store/storage.hpp"
+
+namespace joust {
+
+FileVersion version_of(int fd);  // throws std::system_error
+FileVersion version_of(const struct stat& facts);
+
+// Returns the identity of a directory, which does not depend on its entries. Empty on failure, with the
+// reason in errno.
+std::optional<FileVersion> identity_of_folder(int fd);
+
+// The clock of the file systems' time stamps.
+std::int64_t wall_clock_ns();
+
+}  // namespace joust

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+#include "files/transfer/file_get.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "base/random.hpp"
+#include "base/text.hpp"
+#include "files/transfer/get.hpp"
+#include "files/transfer/transfer_session.hpp"
+
+namespace joust::transfer {
+namespace {
+
+// Limit of unanswered questions for a digest. A server that digests reports that every second, however long
+// it takes.
+constexpr unsigned kMostMissed = 2;
+
+constexpr std::string_view kAnother =
+    ", and is another file; --overwrite replaces it, --skip-existing leaves it";
+constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
+
+// Returns a number that distinguishes files of the same size and time, by their names and their servers.
+std::uint64_t source_number(const std::string& name, std::uint64_t server) {
+  Digester digester;
+  digester.add(as_bytes(name));
+  const Digest digest = digester.value();
+  std::uint64_t number = 0;
+  std::memcpy(&number, digest.data(), sizeof number);
+  return number ^ mixed(server);
+}
+
+}  // namespace
+
+FileDownload::FileDownload(GetTransfer& owner, GetItem item)
+    : owner_(owner), item_(std::move(item)), facts_(is_listed() ? item_.facts : std::nullopt) {}
+
+// The local path, for people.
+std::string FileDownload::path_here() const {
+  return printable(owner_.plan().folder + '/' + item_.file);
+}
+
+std::uint64_t FileDownload::kept() const {
+  const std::lock_guard lock(mutex_);
+  return upload_ && recalled_ ? ranges_.done() : 0;
+}
+
+std::optional<file::Facts> FileDownload::facts() const {
+  const std::lock_guard lock(mutex_);
+  return facts_;
+}
+
+std::optional<Digest> FileDownload::expected() const {
+  const std::lock_guard lock(mutex_);
+  return digest_;
+}
+
+FileDownload::Work FileDownload::next(bool is_first) {
+  const std::lock_guard lock(mutex_);
+  if (is_over_) return {};
+  if (!facts_) return {.task = std::exchange(asked_, true) ? Task::none : Task::ask};
+  if (!std::exchange(begun_, true)) return {.task = Task::begin};
+  if (here_.file && !std::exchange(comparing_, true)) return {.task = Task::compare};
+  if (!upload_ && !here_.file) return {};
+  if (upload_ && !recalled_ && !std::exchange(recalling_, true))
+    return {.task = Task::recall, .into = upload_};
+  // The digest is asked for on a connection of its own, so that the server makes it while the ranges arrive.
+  // Until that connection is open, or without one, the first connection fetches ranges.
+  const bool fetches = is_first && !is_listed() && recalled_ && ranges_.any();
+  if (!digest_ && !fetches && !std::exchange(asked_digest_, true)) return {.task = Task::digest};
+  if (!recalled_ || (is_listed() && !digest_)) return {};
+  if (const auto range = ranges_.take()) return {.task = Task::range, .range = *range, .into = upload_};
+  if (ranges_.complete() && digest_ && !std::exchange(checking_, true))
+    return {.task = Task::check, .into = upload_};
+  return {};
+}
+
+void FileDownload::give_back(const Work& work, std::uint64_t came) {
+  if (work.task == Task::range) {
+    work.into->give_back(work.range);
+    owner_.count().moved -= came;
+    owner_.count().lost += came;
+  }
+  const std::lock_guard lock(mutex_);
+  if (work.task == Task::ask) asked_ = false;
+  if (work.task == Task::begin) begun_ = false;
+  if (work.task == Task::compare) comparing_ = false;
+  if (work.task == Task::recall) recalling_ = false;
+  if (work.task == Task::digest) asked_digest_ = false;
+  if (work.task == Task::range) ranges_.give_back(work.range);
+  if (work.task == Task::check) checking_ = false;
+}
+
+void FileDownload::learned(const file::Facts& facts) {
+  {
+    const std::lock_guard lock(mutex_);
+    facts_ = facts;
+    digest_ = facts.digest;
+    begun_ = true;
+  }
+  owner_.count().total += facts.size - (item_.facts ? item_.facts->size : 0);
+  if (owner_.plan().only_asks) return owner_.end();
+  if (!facts.digest && facts.size > kRangeBytes) owner_.dial_another();  // a connection for the digest
+  begin();
+}
+
+// Compares an existing file first, if it may be replaced and looks the same.
+void FileDownload::begin() {
+  const file::Facts known = *facts();
+  if (!owner_.plan().wishes.overwrites || !may_be_here(known)) make_file(known);
+  owner_.announce();
+}
+
+void FileDownload::make_file(const file::Facts& facts) {
+  FileWishes wishes = owner_.plan().wishes;
+  wishes.modified_ns = facts.modified_ns;
+  wishes.mode = facts.mode.value_or(0644);
+  wishes.outlives = true;
+  wishes.source = source_number(item_.name, owner_.plan().server);
+  auto upload = owner_.storage().upload({.name = item_.file, .size = facts.size, .id = 1, .wishes = wishes});
+  if (!upload) {
+    const bool exists = upload.error().error == FileError::exists;
+    if (exists && wishes.skips_existing) return skip();
+    if (exists && may_be_here(facts)) return;
+    std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
+    if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
+    if (exists) why += kAnother;
+    if (upload.error().error == FileError::not_a_file) why += "; move it away, or choose another name (-o)";
+    if (upload.error().error == FileError::busy && upload.error().text.empty()) why += kWritten;
+    return give_up(why);
+  }
+  const std::lock_guard lock(mutex_);
+  upload_ = std::move(*upload);
+}
+
+void FileDownload::skip() {
+  const std::uint64_t size = facts()->size;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_over_, true)) return;
+  }
+  owner_.skipped(*this, size);
+}
+
+bool FileDownload::may_be_here(const file::Facts& facts) {
+  auto here = owner_.storage().open(item_.file);
+  if (!here || here->version.size != facts.size) return false;
+  const FileVersion& version = here->version;
+  const bool looks_same = version.modified_ns == facts.modified_ns && facts.mode.value_or(0) == version.mode;
+  if (owner_.plan().wishes.overwrites && !looks_same) return false;
+  const std::lock_guard lock(mutex_);
+  here_ = std::move(*here);
+  digest_here_.emplace(facts.size);
+  return true;
+}
+
+// Compares the existing file, and syncs it if the user wishes that, also if nothing of it is to be fetched.
+FileDownload::Compared FileDownload::compare() {
+  const auto through = digest_here_->advance(*here_.file);
+  if (through && !*through) return Compared::partly;
+  if (owner_.plan().wishes.synced && !synced_here_) {
+    const auto entry = owner_.storage().sync(item_.file);
+    if (!entry) return is_not_on_disk(entry.error());
+    synced_here_ = *entry;
+  }
+  const auto is_on_disk = synced_here_ ? synced_here_->is_on_disk() : true;
+  if (!is_on_disk) return is_not_on_disk(is_on_disk.error());
+  if (!*is_on_disk) return Compared::but_for_the_disk;
+  {
+    const std::lock_guard lock(mutex_);
+    compared_ = true;
+  }
+  judge_what_is_here();
+  owner_.announce();  // the connection is free for something else
+  return Compared::completely;
+}
+
+FileDownload::Compared FileDownload::is_not_on_disk(const FileRefusal& refusal) {
+  give_up(fmt::format("{}: is here, but cannot be synced: {}", path_here(), error_name(refusal.error)));
+  return Compared::completely;
+}
+
+// Decides once, although both digests may be complete at the same time, on two connections. A file that
+// cannot be read counts as another file.
+void FileDownload::judge_what_is_here() {
+  bool same = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!compared_ || !digest_ || std::exchange(judged_, true)) return;
+    same = digest_here_->done() == facts_->size && digest_here_->value() == *digest_;
+  }
+  if (same) return skip();
+  if (owner_.plan().wishes.overwrites) {
+    make_file(*facts());
+    return owner_.announce();
+  }
+  give_up(fmt::format("{}: exists{}", path_here(), kAnother));
+}
+
+void FileDownload::recalled(const Upload::Recall& recall) {
+  {
+    const std::lock_guard lock(mutex_);
+    recalled_ = true;
+    const std::uint64_t left = facts_->size - recall.verified;
+    const std::size_t connections = owner_.carriers(left);
+    ranges_ = RangesLeft(facts_->size, connections);
+    ranges_.begin(recall.verified);
+    owner_.dial_carriers(connections);
+    owner_.count().there += recall.verified;
+    owner_.count().discarded += recall.discarded;
+  }
+  owner_.announce();
+}
+
+void FileDownload::learned_digest(const Digest& digest) {
+  {
+    const std::lock_guard lock(mutex_);
+    digest_ = digest;
+  }
+  judge_what_is_here();
+}
+
+void FileDownload::digest_missed() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (++digests_missed_ < kMostMissed) return;
+  }
+  give_up_digest("does not answer the question for the");
+}
+
+// Without this limit a silent server would be asked as often as a connection may be lost.
+void FileDownload::give_up_digest(std::string_view what) {
+  give_up(fmt::format("{}: the server {} digest of it, so that nothing can be verified",
+                      printable(item_.name), what));
+}
+
+void FileDownload::finished(ByteRange range) {
+  bool complete = false;
+  {
+    const std::lock_guard lock(mutex_);
+    ranges_.finish(range);
+    complete = ranges_.complete();
+  }
+  owner_.progressed();
+  if (complete) owner_.announce();
+}
+
+void FileDownload::checked(const FileAnswer<Upload::Check>& check) {
+  if (!check) {
+    const FileRefusal& refusal = check.error();
+    std::string why = fmt::format("{}: {}", printable(item_.file), error_name(refusal.error));
+    if (!refusal.text.empty()) why += " (" + refusal.text + ")";
+    if (is_all_gone(refusal.error, true)) forget();
+    return give_up(why);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_over_, true)) return;
+    upload_.reset();
+  }
+  owner_.fetched(*this, *check->digest);
+}
+
+// Drops the bytes that have arrived: they cannot be resumed. A file from a list is asked for again, because
+// the list may be older than the file.
+void FileDownload::changed_on_server() {
+  if (is_listed()) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (std::exchange(is_over_, true)) return;
+      upload_.reset();
+    }
+    return owner_.renew(*this);
+  }
+  forget();
+  give_up(
+      fmt::format("{}: the file has changed on the server meanwhile; fetch it again", printable(item_.name)));
+}
+
+// Drops the bytes that have arrived: they are of no use to the next attempt.
+void FileDownload::forget() {
+  const std::lock_guard lock(mutex_);
+  upload_.reset();
+}
+
+// Gives up once, although several connections may find the same reason.
+void FileDownload::give_up(const std::string& why) {
+  const std::uint64_t left = kept();
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(is_over_, true)) return;
+    upload_.reset();
+  }
+  owner_.failed(*this, why, left);
+}
+
+}  // namespace joust::transfer

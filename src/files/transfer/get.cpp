@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "files/transfer/get.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/descriptor_limit.hpp"
+#include "files/store/descriptors.hpp"
+#include "files/store/directory_tree.hpp"
+#include "files/transfer/get_session.hpp"
+
+namespace joust::transfer {
+namespace {
+
+// The file system's own limits count here, and no other. The kernel moves the bytes, where the engine lets
+// it, while another core digests the stored ones.
+constexpr StorageRules kRules{.existing = Existing::replace,
+                              .largest_file = UINT64_MAX,
+                              .most_stored = UINT64_MAX,
+                              .write = FileWrite::splice};
+
+// Limit of the files under way, if the descriptors suffice.
+constexpr std::uint64_t kMostActive = 64;
+std::size_t most_active() {
+  return std::clamp<std::uint64_t>(descriptors::uploads_of(descriptor_limit().rlim_cur), 1, kMostActive);
+}
+
+}  // namespace
+
+GetTransfer::GetTransfer(GetPlan plan)
+    : Transfer(plan.most_retries),
+      plan_(std::move(plan)),
+      limit_(plan_.bytes_per_s),
+      storage_(std::make_unique<DirectoryTree>(plan_.folder), kRules),
+      most_active_(most_active()),
+      left_(plan_.items.size()) {
+  for (const GetItem& item : plan_.items)
+    if (item.facts) count().total += item.facts->size;
+  for (const std::string& why : plan_.missing) fail(why);
+  if (left_ == 0) end();
+}
+
+std::unique_ptr<Session> GetTransfer::open(const Opening& /*opening*/) {
+  return std::make_unique<GetSession>(*this);
+}
+
+std::uint64_t GetTransfer::kept() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t kept = kept_;
+  for (const auto& file : active_) kept += file->kept();
+  return kept;
+}
+
+std::optional<Digest> GetTransfer::fetched() const {
+  const std::lock_guard lock(mutex_);
+  return fetched_;
+}
+
+std::optional<file::Facts> GetTransfer::facts() const {
+  const std::lock_guard lock(mutex_);
+  return active_.empty() ? std::nullopt : active_.front()->facts();
+}
+
+// Returns the number of connections for so many bytes, which is no more than the number of ranges.
+std::size_t GetTransfer::carriers(std::uint64_t bytes) const {
+  return std::clamp<std::uint64_t>(RangesLeft::most_of(bytes), 1, plan_.connections(bytes));
+}
+
+// Takes work of the files under way first. Begins another file if all of them wait for something.
+GetTransfer::Work GetTransfer::next(const void* session, bool only_small) {
+  const std::lock_guard lock(mutex_);
+  if (first_ == nullptr) first_ = session;
+  for (std::size_t i = 0;; ++i) {
+    if (i == active_.size()) {
+      if (next_ == plan_.items.size() || i >= most_active_) return {};
+      if (only_small && !FileDownload::is_listed(plan_.items[next_])) return {};
+      active_.push_back(std::make_shared<FileDownload>(*this, plan_.items[next_++]));
+    }
+    if (only_small && !active_[i]->is_listed()) continue;
+    Work work = active_[i]->next(session == first_);
+    work.of = active_[i];
+    if (work.task != FileDownload::Task::none) return work;
+  }
+}
+
+void GetTransfer::gone(const void* session) {
+  const std::lock_guard lock(mutex_);
+  if (first_ == session) first_ = nullptr;
+}
+
+void GetTransfer::renew(const FileDownload& file) {
+  count().total -= file.item().facts->size;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& one : active_)
+      if (one.get() == &file)
+        one = std::make_shared<FileDownload>(*this,
+                                             GetItem{.name = file.item().name, .file = file.item().file});
+  }
+  announce();
+}
+
+void GetTransfer::skipped(const FileDownload& file, std::uint64_t bytes) {
+  ++count().skipped;
+  count().total -= bytes;
+  progressed();
+  done(file);
+}
+
+void GetTransfer::fetched(const FileDownload& file, const Digest& digest) {
+  {
+    const std::lock_guard lock(mutex_);
+    fetched_ = digest;
+  }
+  ++count().files;
+  done(file);
+}
+
+void GetTransfer::failed(const FileDownload& file, const std::string& why, std::uint64_t kept) {
+  {
+    const std::lock_guard lock(mutex_);
+    kept_ += kept;
+  }
+  fail(why);
+  done(file);
+}
+
+void GetTransfer::fail(const std::string& why) {
+  ++count().failed;
+  complain(why);
+}
+
+void GetTransfer::done(const FileDownload& file) {
+  bool was_last = false;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(active_, [&](const auto& one) { return one.get() == &file; });
+    was_last = --left_ == 0;
+  }
+  was_last ? end() : announce();
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+#include "files/transfer/get_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/text.hpp"
+#include "session/least_rate.hpp"
+
+namespace joust::transfer {
+namespace {
+
+constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
+constexpr unsigned kMostChecks = 40;  // attempts to give the file its name
+constexpr int kMostSteps = 64;  // steps without a request to the server, such as for files that exist here
+
+}  // namespace
+
+GetSession::~GetSession() {
+  give_back_work();
+  get_.gone(this);
+}
+
+bool GetSession::busy() const {
+  return work_.task == Task::ask || work_.task == Task::digest || (work_.task == Task::range && !waiting_);
+}
+
+void GetSession::fell_silent() {
+  if (work_.task == Task::digest) work_.of->digest_missed();
+}
+
+bool GetSession::is_done_here() const {
+  return work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
+}
+
+std::optional<Time> GetSession::due() const {
+  std::optional<Time> due;
+  if (waiting_) due = go_on_at_;
+  if (is_done_here() || is_in_middle_) due = next_slice_;
+  for (const Waiting& waiting : on_disk_) due = earlier(due, waiting.at);
+  return due;
+}
+
+void GetSession::give_back_work() {
+  if (work_.task != Task::none)
+    work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
+  for (const Ahead& ahead : std::exchange(ahead_, {})) ahead.work.of->give_back(ahead.work, 0);
+  for (const Waiting& waiting : std::exchange(on_disk_, {})) waiting.work.of->give_back(waiting.work, 0);
+  bytes_ahead_ = 0;
+  done();
+}
+
+bool GetSession::take_work() {
+  if (!may_have_work() || get_.over() || on_disk_.size() >= kMostFilesOnDisk) return false;
+  work_ = get_.next(this, false);
+  return work_.task != Task::none;
+}
+
+void GetSession::proceed(Time now) {
+  if (!on_disk_.empty()) look_at_disk(now);
+  next_slice_ = now;
+  is_in_middle_ = false;
+  for (int steps = 0; work_.task != Task::none || take_work(); ++steps) {
+    is_in_middle_ = steps == kMostSteps;
+    if (is_in_middle_) return;
+    if (!is_begun_) begin(now);
+    if (waiting_ && now >= go_on_at_) ask_for_part(now);
+    if (!is_done_here()) {
+      if (work_.task != Task::none) return go_ahead(now);
+      continue;
+    }
+    const Step step = step_here(work_);
+    if (step == Step::goes_on) return;
+    if (step == Step::waits) on_disk_.push_back({work_, now + wait_});
+    done();
+  }
+}
+
+void GetSession::look_at_disk(Time now) {
+  for (std::size_t left = on_disk_.size(); left > 0; --left) {
+    Waiting waiting = std::move(on_disk_.front());
+    on_disk_.pop_front();
+    const bool is_over = now >= waiting.at && step_here(waiting.work) == Step::done;
+    if (is_over) continue;
+    if (now >= waiting.at) waiting.at = now + wait_;
+    on_disk_.push_back(std::move(waiting));
+  }
+}
+
+GetSession::Step GetSession::step_here(GetTransfer::Work& work) {
+  wait_ = Duration::zero();
+  if (work.task == Task::recall) return recall(work);
+  return work.task == Task::compare ? compare(work) : check(work);
+}
+
+void GetSession::begin(Time now) {
+  is_begun_ = true;
+  alive(now);
+  found_ = false;
+  if (work_.task == Task::begin) {
+    const std::shared_ptr<FileDownload> of = work_.of;
+    done();
+    return of->begin();
+  }
+  // The greeting distinguishes a server that ignores the question from one that does not answer at all.
+  if (work_.task == Task::digest) greet();
+  if (work_.task == Task::ask || work_.task == Task::digest) {
+    ask(work_, {});
+    request_ = asked_;
+  }
+  if (work_.task == Task::check && !seals(work_)) done();
+  if (work_.task == Task::range) begin_range(now);
+}
+
+// Seals the upload before the check: without a seal, the check would expect no digest.
+bool GetSession::seals(const GetTransfer::Work& work) {
+  if (work.into->over()) return true;
+  const auto sealed = work.into->seal(work.of->expected());
+  if (!sealed) work.of->give_up(sealed.error().text);
+  return sealed.has_value();
+}
+
+bool GetSession::reserves(const GetTransfer::Work& work) {
+  auto taken = work.into->take(work.range);
+  if (taken) taken = work.into->make_room(work.range);
+  if (!taken)
+    work.of->give_up(fmt::format("{}: {} ({})", printable(work.of->item().file),
+                                 error_name(taken.error().error), taken.error().text));
+  return taken.has_value();
+}
+
+void GetSession::ask(const GetTransfer::Work& work, ByteRange part) {
+  const std::string& name = work.of->item().name;
+  if (work.task == Task::range)
+    outgoing().message({++asked_, file::Fragment{part, name}});
+  else
+    outgoing().message({++asked_, file::Query{name, work.task == Task::digest}});
+}
+
+void GetSession::begin_range(Time now) {
+  behind_ = work_.range;
+  reserves(work_) ? take_part(now) : done();
+}
+
+// The server sends as fast as it can, so under a limit it is asked for no more than may arrive at once.
+void GetSession::take_part(Time now) {
+  RateLimit& limit = get_.limit();
+  part_ = behind_;
+  if (limit.applies()) part_.size = std::min(part_.size, limit.portion(kRangeBytes));
+  behind_ = {part_.end(), behind_.size - part_.size};
+  left_ = part_;
+  go_on_at_ = limit.applies() ? limit.reserve(part_.size, now) : now;
+  waiting_ = go_on_at_ > now;
+  if (!waiting_) ask_for_part(now);
+}
+
+void GetSession::ask_for_part(Time now) {
+  alive(now);
+  waiting_ = found_ = false;
+  ask(work_, part_);
+  request_ = asked_;
+}
+
+GetSession::Step GetSession::recall(const GetTransfer::Work& work) {
+  const Upload::Recall recall = work.into->recall();
+  if (!recall.complete) return Step::goes_on;
+  work.of->recalled(recall);
+  return Step::done;
+}
+
+GetSession::Step GetSession::compare(const GetTransfer::Work& work) {
+  const FileDownload::Compared so_far = work.of->compare();
+  if (so_far == FileDownload::Compared::completely) return Step::done;
+  wait_ = kLookForDisk;
+  return so_far == FileDownload::Compared::partly ? Step::goes_on : Step::waits;
+}
+
+GetSession::Step GetSession::check(GetTransfer::Work& work) {
+  const auto check = work.into->check();
+  if (check && !check->digest) {
+    wait_ = kLookForDisk;
+    return check->waits ? Step::waits : Step::goes_on;
+  }
+  // Naming the file takes descriptors or memory, which are short at present.
+  if (!check && check.error().error == FileError::busy && ++work.attempts < kMostChecks &&
+      work.into->seal(work.of->expected())) {
+    wait_ = kAskAgain;
+    return Step::waits;
+  }
+  work.of->checked(check);
+  return Step::done;
+}
+
+void GetSession::take(const file::Message& message, Time now) {
+  if (!busy() || message.request != request_) return lose("an answer without a request", now);
+  if (const auto* error = std::get_if<file::Error>(&message.body)) return take_error(error->refusal, now);
+  if (std::holds_alternative<file::Working>(message.body)) return;
+  if (const auto* facts = std::get_if<file::Facts>(&message.body)) return take_facts(*facts, now);
+  if (const auto* data = std::get_if<file::Data>(&message.body)) return take_data(*data, now);
+  if (const auto* end = std::get_if<file::End>(&message.body)) return take_end(*end, now);
+  lose("a frame that is no answer", now);
+}
+
+void GetSession::take_error(const FileRefusal& refusal, Time now) {
+  const std::shared_ptr<FileDownload> of = work_.of;
+  // The server sends zeros for bytes that it could not read.
+  if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
+  if (refusal.error == FileError::busy) return lose(words_of(of->item().name, refusal), now);
+  done();
+  if (refusal.error == FileError::beyond_end || refusal.error == FileError::shrunk)
+    return of->changed_on_server();
+  const bool is_file = refusal.error != FileError::not_a_file;
+  of->give_up(words_of(of->item().name, refusal) + (is_file ? "" : "; -r fetches a directory"));
+}
+
+void GetSession::take_facts(const file::Facts& facts, Time now) {
+  if (found_) return lose("a frame that is no answer", now);
+  const std::shared_ptr<FileDownload> of = work_.of;
+  if (work_.task == Task::ask) {
+    done();
+    return of->learned(facts);
+  }
+  const auto known = of->facts();
+  const bool is_same = facts.size == known->size && facts.modified_ns == known->modified_ns;
+  found_ = true;
+  if (work_.task == Task::digest) {
+    done();
+    if (!is_same) return of->changed_on_server();
+    if (!facts.digest) return of->give_up_digest("gives no");
+    return of->learned_digest(*facts.digest);
+  }
+  if (is_same) return;
+  of->changed_on_server();
+  lose("the bytes of another file follow", now);  // they would have to be thrown away
+}
+
+void GetSession::take_data(const file::Data& data, Time now) {
+  if (work_.task != Task::range || !found_ || data.size == 0 || data.size > left_.size)
+    return lose("bytes without a request", now);
+  receive_data(data.size);
+}
+
+void GetSession::take_end(const file::End& end, Time now) {
+  if (work_.task != Task::range || !found_ || left_.size > 0 || end.size != part_.size)
+    return lose("the answer ends too early", now);
+  if (behind_.size > 0) return take_part(now);
+  const ByteRange range = work_.range;
+  const std::shared_ptr<FileDownload> of = work_.of;
+  work_.into->finish(range);
+  done();
+  of->finished(range);
+}
+
+FileRange GetSession::store() const {
+  return {&work_.into->file(), left_.offset, data_left()};
+}
+
+void GetSession::on_stored(std::size_t n, Bytes seen, Time now) {
+  work_.into->stored({left_.offset, n}, seen);
+  left_ = {left_.offset + n, left_.size - n};
+  data_stored(n);
+  get_.moved(n);
+  alive(now);
+}
+
+// Ends the connection, because no more of its bytes can be stored.
+void GetSession::on_store_failed(int error, Time now) {
+  receive_data(0);
+  const std::string why =
+      fmt::format("{}: cannot be written: {}", printable(work_.of->item().file), std::strerror(error));
+  work_.of->give_up(why);
+  lose({Stage::local, error, why}, now);
+}
+
+}  // namespace joust::transfer

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "files/protocol/wire.hpp"
+#include "files/store/digest_worker.hpp"
+#include "files/transfer/large_source.hpp"
+#include "files/transfer/rate_limit.hpp"
+#include "files/transfer/source_files.hpp"
+#include "files/transfer/transfer.hpp"
+
+namespace joust::transfer {
+
+struct SendPlan {
+  std::vector<SourceItem> items{};
+  std::vector<std::string> missing{};  // why sources cannot be sent: each counts as a failed file
+  FileWishes wishes{};                 // the user's: existing files, syncing
+  std::uint64_t bytes_per_s = 0;       // the rate limit; 0: no limit
+  unsigned most_retries = 8;
+};
+
+// The permissions of a directory's owner, as long as files are stored in it.
+inline constexpr std::uint32_t kOwnersPermissions = 0700;
+
+// Sends files, and hands the steps to the connections. Files of at most one range are sent whole, many of
+// them without waiting for answers, and so are directories. Larger files are offered, one at a time, and all
+// connections carry their ranges.
+class SendTransfer : public Transfer {
+ public:
+  explicit SendTransfer(SendPlan plan);
+  ~SendTransfer() override;
+
+  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::uint64_t kept() const override;
+  bool is_in_vain() const override;
+
+  const FileWishes& wishes() const { return plan_.wishes; }
+  RateLimit& limit() { return limit_; }
+  // The digest of the last file that was stored.
+  std::optional<Digest> digest() const;
+
+  // For sessions. Any thread.
+  enum class Task : std::uint8_t { none, whole, offer, range, seal };
+  struct Work {
+    Task task = Task::none;
+    std::size_t item = 0;
+    bool is_last = false;  // whole: the second request for a directory, after all its files
+    bool again = false;    // whole: an earlier attempt may have succeeded
+    bool differs = false;  // whole: the server was asked, and has no such file or another one
+    Time give_up_at{};     // whole: when to stop asking a busy server; Time{}: it was not busy
+    ByteRange range{};
+    std::shared_ptr<LargeSource> large{};  // offer, range, seal
+    std::uint64_t id = 0;                  // offer, range, seal: the number of the offer
+  };
+  // The connection that asks for work.
+  struct Asker {
+    const void* session = nullptr;
+    bool only_whole = false;  // it waits for answers, and takes only whole files meanwhile
+  };
+  Work next(const Asker& asker);
+  void give_back(const Work& work);
+  void found_busy() { was_busy_ = true; }
+  bool was_busy() const { return was_busy_; }  // the server was busy at some time
+  void put_off(const Work& work);              // whole: to be taken once more, by any free connection
+  // True if the server is asked for a file before the file is sent: after an interruption, many files in a
+  // row exist there.
+  bool asks_first() const { return asks_first_; }
+  void asks_first(bool expected) { asks_first_ = expected; }
+  const SourceItem& item(std::size_t number) const { return plan_.items[number]; }
+  void stored(const Work& work, const Digest& digest);
+  void folder_is_there(const Work& work, bool by_this);
+  void skipped(const Work& work);
+  // Ends one file; the other files go on. `stays`: the bytes sent so far are kept for the next attempt.
+  void failed(const Work& work, const std::string& why, bool stays = false);
+  void offered(const Work& work, const file::Offered& offered);
+  // Returns when to stop asking a server that is busy with the large file. `first` is that time if the server
+  // was not busy before.
+  Time give_up_at(const Work& work, Time first);
+  void offer_again(const Work& work);  // the server no longer knows the upload
+  void finished(const Work& work);     // a range is finished
+  // The digested bytes of a large file whose bytes the server has, if only its digest is missing here.
+  std::optional<std::uint64_t> digested() const;
+
+ private:
+  Work next_item(const Asker& asker);
+  bool may_ask_for_folder(const Asker& asker);
+  void folder_done(const Work& work, bool is_there);
+  bool is_folder(const Work& work) const { return plan_.items[work.item].is_folder; }
+  Work next_of_large();
+  std::uint64_t largest_whole() const;  // bytes
+  bool begin_large(std::size_t item);
+  void count_again(std::uint64_t there);
+  void item_done();
+  bool is_current(const Work& work) const { return work.large == large_ && work.id == large_->id; }
+  void drop_large(const Work& work);
+
+  const SendPlan plan_;
+  RateLimit limit_;
+  mutable std::mutex mutex_;
+  std::deque<Work> returned_;  // whole files
+  std::size_t next_ = 0;       // the first item that was never handed out
+  std::size_t left_ = 0;       // items that are not done
+  // Directories are asked for over one connection at a time, in order, before any file, so that no file makes
+  // its directory. Directories to which their owner may not write get their mode at the end.
+  std::atomic<bool> was_busy_{false};
+  const void* folder_session_ = nullptr;
+  std::size_t folders_asked_ = 0;
+  std::size_t folders_left_ = 0;
+  std::vector<std::size_t> closed_;  // items: directories that get their mode at the end
+  std::vector<std::size_t> last_;    // items: those of closed_ when all else is done
+  std::shared_ptr<LargeSource> large_;
+  std::uint64_t kept_ = 0;  // bytes of large files that failed
+  std::optional<Digest> digest_;
+  std::atomic<bool> asks_first_{false};
+  DigestWorker worker_;  // destroyed first
+};
+
+}  // namespace joust::transfer
