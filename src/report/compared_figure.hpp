@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 #include "report/text.hpp"
 
 // Figures of contestants that tables compare over cases (a sweep), or over clients and servers (a matrix).

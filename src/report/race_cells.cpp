@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "race/judgement/ranking.hpp"
-#include "race/judgement/wording.hpp"
+#include "race/figures/ranking.hpp"
+#include "race/figures/wording.hpp"
 
 namespace joust::report {
 

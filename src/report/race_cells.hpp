@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 #include "report/text.hpp"
 
 // Rows and cells that the tables of a race share.
@@ -20,7 +20,7 @@ std::vector<const race::Entry*> rows_of(const race::CaseResult& one);
 
 // Returns the place: "1", or "2=" where several entries share it.
 std::string place_text(const race::CaseResult& one, const race::Entry& entry,
-                       std::optional<int> race::Entry::* group);
+                       std::optional<int> race::Entry::*group);
 
 // Returns the title of a column of intervals: "95 % together", the least confidence of the rows, rounded
 // down. With one comparison it is "95 % interval".
@@ -34,7 +34,7 @@ std::string interval_text(const std::optional<race::Estimate>& ratio, int digits
 std::string latency_text(const std::optional<double>& nanoseconds);
 
 // Formats a percentile: "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::* figure,
+std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
                             const char* name);
 
 // Formats the lost share of the messages, "0.3 %". The column exists only where the delivery of some

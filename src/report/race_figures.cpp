@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
+#include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"
 
 namespace joust::report {

@@ -9,6 +9,7 @@
 
 #include "load/plan_json.hpp"
 #include "load/settings.hpp"
+#include "race/figures/ranking.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "report/facts_json.hpp"
 #include "report/race_trial_json.hpp"

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "race/judgement/ranking.hpp"
-#include "race/judgement/wording.hpp"
+#include "race/figures/ranking.hpp"
+#include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"
 #include "report/race_figures.hpp"
 

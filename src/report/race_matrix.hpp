@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 #include "report/text.hpp"
 
 namespace joust::report {

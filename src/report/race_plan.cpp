@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/scenario/placement.hpp"
-#include "race/scenario/places.hpp"
+#include "race/figures/wording.hpp"
+#include "race/scenario/shell_command.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
 #include "race/trial/commands.hpp"
 #include "report/race_table.hpp"
 
@@ -24,14 +24,14 @@ std::string entry_text(const race::Scenario& scenario, const race::Case& one, co
                        const race::CpuPlan& cpus, const std::string& program) {
   std::string text = fmt::format("  {}\n", entry.contestant.name);
   if (!entry.unavailable.empty()) return text + fmt::format("    {}\n", entry.unavailable);
-  const race::Places places{
+  const race::CommandValues values{
       .port = "PORT", .from = "FROM", .into = "INTO", .last = "LAST", .bytes = "BYTES", .joust = program};
   const auto add_command = [&](const std::string& command) {
     text += fmt::format("    sh -c {}\n", race::shell_text({command}));
   };
   const race::Contestant& contestant = entry.contestant;
-  if (!contestant.command.empty()) add_command(race::server_command(contestant.command, places));
-  if (!contestant.transfer.empty()) add_command(race::filled(contestant.transfer, places));
+  if (!contestant.command.empty()) add_command(race::server_command(contestant.command, values));
+  if (!contestant.transfer.empty()) add_command(race::filled(contestant.transfer, values));
   if (one.files) return text;
   if (!entry.contestant.external() && !entry.in_process)
     text += fmt::format("    {}\n", command_line(program, race::serve_words(scenario, one, entry, cpus)));
@@ -59,7 +59,7 @@ std::string race_plan(const race::Scenario& scenario, const race::Plan& plan, co
       if (entry.kind != race::EntryKind::again) text += entry_text(scenario, one.plan, entry, cpus, program);
     text += "\n";
   }
-  if (plan.by_goal)
+  if (plan.by_rule)
     return text +
            fmt::format(
                "rounds of turns, in random orders of seed {}, until every ratio is known to +- {:.3g} % "

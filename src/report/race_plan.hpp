@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 
 namespace joust::report {
 

@@ -41,7 +41,7 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
   const std::string stage = (step.counting ? "system calls" : round) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
   if (by_time)
-    return line_by_time(stage, step.time, elapsed) + (step.standing.empty() ? rate : "  " + step.standing);
+    return line_by_time(stage, step.time, elapsed) + (step.interim.empty() ? rate : "  " + step.interim);
   return fmt::format("{}  {}  trial {}/{}  {}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
                      step.trials, bar(step.trial - 1, step.trials), rate,
                      eta(elapsed, step.trial - 1, step.trials));

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "race/scenario/rates.hpp"
-#include "race/scenario/sweep.hpp"
+#include "race/set_up/rates.hpp"
+#include "race/set_up/sweep.hpp"
 #include "report/compared_figure.hpp"
 #include "report/race_folded.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 #include "report/text.hpp"
 
 namespace joust::report {

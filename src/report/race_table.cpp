@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/scenario/rates.hpp"
+#include "race/figures/wording.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/rates.hpp"
 #include "report/race_figures.hpp"
 #include "report/race_folded.hpp"
 #include "report/race_matrix.hpp"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 // The parts of a race's document for one trial, and the values that they share with the rest of the document.
 namespace joust::report {

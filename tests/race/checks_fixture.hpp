@@ -8,7 +8,8 @@
 #include "race/checks/checks.hpp"
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/run/race.hpp"
 
 namespace joust::race {
 

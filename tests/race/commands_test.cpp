@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "race/scenario/shell_command.hpp"
 #include "race/trial/commands.hpp"
 
 #include "load/plan_json.hpp"
@@ -6,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
-#include "race/scenario/cpu_list.hpp"
+#include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 
 namespace joust::race {
 

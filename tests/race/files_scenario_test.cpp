@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <map>
 
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
+#include "race/scenario/scenario_toml.hpp"
 #include "race/scenario_fixture.hpp"
 
 namespace joust::race {

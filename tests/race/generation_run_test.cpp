@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/turns/generation_run.hpp"
+#include "race/run/generation_run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -77,7 +77,7 @@ TEST_F(Generations, AllTakeTheSameTurnsInRandomOrder) {
     for (const Turn& turn : trial.turns) window_s += turn.window_s;
     EXPECT_GE(window_s, 0.32);
     EXPECT_EQ(trial.turns.size(), trials.front().turns.size());
-    for (std::size_t i = 0; i < trial.turns.size(); ++i) EXPECT_EQ(trial.turns[i].round, i + 1);
+    for (std::size_t i = 0; i < trial.turns.size(); ++i) EXPECT_EQ(trial.turns[i].number, i + 1);
   }
   std::map<std::vector<std::size_t>, int> orders;
   for (std::size_t i = 0; i < generation.order.size(); i += 3) {

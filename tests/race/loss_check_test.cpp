@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "race/checks_fixture.hpp"
+#include "race/judgement/judge.hpp"
 
 namespace joust::race {
 namespace {

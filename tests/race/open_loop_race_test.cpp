@@ -8,7 +8,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/run/race.hpp"
 
 namespace joust::race {
 namespace {

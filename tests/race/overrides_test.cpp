@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/scenario/thread_numbers.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/thread_numbers.hpp"
 
 namespace joust::race {
 namespace {
@@ -31,7 +31,7 @@ TEST(Overrides, DescribeARaceOfTheirOwn) {
                                      .rounds = 7,
                                      .seed = 5,
                                      .reference = "threads/io-uring",
-                                     .server_threads = 2,
+                                     .threads = {.server = 2},
                                      .wait = "spin"});
   ASSERT_EQ(scenario.contestants.size(), 4U);
   EXPECT_EQ(scenario.contestants[0].server.threads, 2U);
@@ -147,11 +147,12 @@ TEST(Overrides, EqualContestantsHaveNumbers) {
 
 TEST(Overrides, EveryServerMustHaveTheThreads) {
   const std::string allowed = "; allowed: 1 to 1024 (0, which means no workers, only for pool)";
-  EXPECT_EQ(applied({.servers = {"pool"}, .clients = {}, .server_threads = 0}).contestants[0].server.threads,
-            0U);
-  EXPECT_EQ(problem({.servers = {"pool,epoll"}, .clients = {}, .server_threads = 0}),
+  EXPECT_EQ(
+      applied({.servers = {"pool"}, .clients = {}, .threads = {.server = 0}}).contestants[0].server.threads,
+      0U);
+  EXPECT_EQ(problem({.servers = {"pool,epoll"}, .clients = {}, .threads = {.server = 0}}),
             "--threads: engine 'epoll' cannot have 0 threads" + allowed);
-  EXPECT_EQ(problem({.servers = {"threads"}, .clients = {}, .server_threads = 0}),
+  EXPECT_EQ(problem({.servers = {"threads"}, .clients = {}, .threads = {.server = 0}}),
             "--threads: engine 'threads' cannot have 0 threads" + allowed);
   EXPECT_EQ(problem({.servers = {"epoll:threads=0"}, .clients = {}}),
             "--server: engine 'epoll' cannot have 0 threads; allowed: 1 to 1024");
@@ -160,7 +161,7 @@ TEST(Overrides, EveryServerMustHaveTheThreads) {
 }
 
 TEST(Overrides, ThreadsThatMeanNothingAreSaid) {
-  const Overrides two{.servers = {"threads,epoll"}, .clients = {}, .server_threads = 2};
+  const Overrides two{.servers = {"threads,epoll"}, .clients = {}, .threads = {.server = 2}};
   EXPECT_EQ(threads_remarks(two, applied(two), fake_catalogue()),
             std::vector<std::string>{"--threads 2 means nothing to 'threads'"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/placement.hpp"
+#include "race/set_up/placement.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 
 #include <gtest/gtest.h>
 

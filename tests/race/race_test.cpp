@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/race.hpp"
+#include "race/run/race.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Simulated races: trials with made-up figures, judged as real ones are.
-#include "race/judgement/ranking.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/figures/ranking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/run/race.hpp"
 #include "stats/noise.hpp"
 
 namespace joust::race {
@@ -58,7 +59,7 @@ Ranking ranked(const CaseResult& one) {
 }
 
 bool all_tie(const Ranking& ranking) {
-  return std::ranges::none_of(ranking.places, [](const Ranking::Place& place) {
+  return std::ranges::none_of(ranking.ranks, [](const Ranking::Rank& place) {
     return place.tie_group && (place.told_apart || *place.tie_group != 1);
   });
 }
@@ -110,7 +111,7 @@ double found(std::size_t contestants, std::uint64_t rounds, double difference, R
   for (int i = 0; i < kRaces; ++i) {
     CaseResult& one = race.fill(stats::noise::normal, 0.01 / std::sqrt(2.0), random);
     for (Trial& trial : one.entries[1].trials) trial.load->throughput_per_s *= 1 + difference;
-    const Ranking::Place place = ranked(one).places[1];
+    const Ranking::Rank place = ranked(one).ranks[1];
     found += place.told_apart && place.ratio->median > 1;
   }
   return found / double{kRaces};
@@ -135,9 +136,9 @@ TEST(Ranking, OfCostsHasTheSmallestFirst) {
   for (Trial& trial : one.entries[2].trials) trial.load->throughput_per_s *= 2;
   const auto cost = [](const Trial& trial) { return std::optional(1e6 / trial.load->throughput_per_s); };
   const Ranking ranking = rank(one, cost, stats::Better::smaller);
-  EXPECT_EQ(ranking.places[2].tie_group, 1);
-  EXPECT_EQ(ranking.places[0].tie_group, 2);
-  EXPECT_NEAR(ranking.places[2].ratio->median, 0.5, 0.01);
+  EXPECT_EQ(ranking.ranks[2].tie_group, 1);
+  EXPECT_EQ(ranking.ranks[0].tie_group, 2);
+  EXPECT_NEAR(ranking.ranks[2].ratio->median, 0.5, 0.01);
 }
 
 // Bounds have no place, and tell a difference only where it can but grow.
@@ -149,21 +150,21 @@ TEST(Ranking, OfBoundsTellsWhatTheyProve) {
   for (Trial& trial : one.entries[2].trials) trial.load->throughput_per_s /= 2;
   one.entries[1].at_least = one.entries[2].at_least = true;
   Ranking ranking = ranked(one);
-  EXPECT_EQ(ranking.places[0].tie_group, 1);
-  EXPECT_EQ(ranking.places[3].tie_group, 1);
-  EXPECT_FALSE(ranking.places[1].tie_group);
-  EXPECT_FALSE(ranking.places[2].tie_group);
-  EXPECT_TRUE(ranking.places[1].told_apart) << "a bound above a figure is faster";
-  EXPECT_FALSE(ranking.places[2].told_apart) << "a bound below a figure may be faster too";
+  EXPECT_EQ(ranking.ranks[0].tie_group, 1);
+  EXPECT_EQ(ranking.ranks[3].tie_group, 1);
+  EXPECT_FALSE(ranking.ranks[1].tie_group);
+  EXPECT_FALSE(ranking.ranks[2].tie_group);
+  EXPECT_TRUE(ranking.ranks[1].told_apart) << "a bound above a figure is faster";
+  EXPECT_FALSE(ranking.ranks[2].told_apart) << "a bound below a figure may be faster too";
   EXPECT_EQ(ranking.family.pairs(), 6u) << "what bounds prove is a comparison too";
 
   one.entries[1].at_least = one.entries[2].at_least = false;
   one.entries[0].at_least = true;
   ranking = ranked(one);
-  EXPECT_FALSE(ranking.places[1].told_apart) << "the reference may be as fast";
-  EXPECT_TRUE(ranking.places[2].told_apart);
+  EXPECT_FALSE(ranking.ranks[1].told_apart) << "the reference may be as fast";
+  EXPECT_TRUE(ranking.ranks[2].told_apart);
   const Ranking by_cost = rank(one, throughput, stats::Better::smaller);
-  EXPECT_EQ(by_cost.places[0].tie_group, 2) << "costs are figures";
+  EXPECT_EQ(by_cost.ranks[0].tie_group, 2) << "costs are figures";
 }
 
 TEST(Ranking, OfBoundsAloneKnowsItsNoise) {
@@ -173,7 +174,7 @@ TEST(Ranking, OfBoundsAloneKnowsItsNoise) {
   for (Entry& entry : one.entries) entry.at_least = entry.is_contestant();
   const Ranking ranking = ranked(one);
   EXPECT_TRUE(std::isfinite(ranking.least_difference));
-  for (const Ranking::Place& place : ranking.places) EXPECT_FALSE(place.tie_group || place.told_apart);
+  for (const Ranking::Rank& place : ranking.ranks) EXPECT_FALSE(place.tie_group || place.told_apart);
 }
 
 TEST(Judge, ComparesLatenciesWithinRounds) {
@@ -203,11 +204,11 @@ TEST(Ranking, RatiosHoldTogetherAndTheSecondEntryStandsAlone) {
   Random random(16);
   const Ranking ranking = ranked(race.fill(stats::noise::normal, 0.01, random));
   EXPECT_EQ(ranking.family.pairs(), 3u);
-  EXPECT_NEAR(ranking.places[1].ratio->confidence, 1 - 3 * 14.0 / 1024, 1e-9);
+  EXPECT_NEAR(ranking.ranks[1].ratio->confidence, 1 - 3 * 14.0 / 1024, 1e-9);
   const CaseResult& one = race.one();
   for (std::size_t i = 0; i < one.entries.size(); ++i)
     if (one.entries[i].kind == EntryKind::again) {
-      EXPECT_NEAR(ranking.places[i].ratio->confidence, 1 - 50.0 / 1024, 1e-9);
+      EXPECT_NEAR(ranking.ranks[i].ratio->confidence, 1 - 50.0 / 1024, 1e-9);
     }
 }
 
@@ -223,7 +224,7 @@ TEST(Ranking, AReferenceThatDiffersFromItselfWidensTheLeastDifference) {
   const Ranking ranking = ranked(one);
   EXPECT_TRUE(ranking.reference_differs);
   EXPECT_GT(ranking.least_difference, 0.05);
-  EXPECT_EQ(ranking.places[2].tie_group, 1) << "the machine makes greater differences between equals";
+  EXPECT_EQ(ranking.ranks[2].tie_group, 1) << "the machine makes greater differences between equals";
 }
 
 }  // namespace

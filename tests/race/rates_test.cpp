@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/rates.hpp"
+#include "race/figures/capacity.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/set_up/rates.hpp"
 
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/run/race.hpp"
 #include "race/scenario/overrides.hpp"
 
 namespace joust::race {

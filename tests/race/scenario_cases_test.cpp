@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "race/fake_catalogue.hpp"
+#include "race/scenario/scenario_toml.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::race {

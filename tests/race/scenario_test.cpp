@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "race/scenario/scenario_toml.hpp"
 #include "race/scenario_fixture.hpp"
 
 namespace joust::race {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "race/checks_fixture.hpp"
+#include "race/judgement/judge.hpp"
 
 namespace joust::race {
 namespace {

@@ -69,7 +69,7 @@ class SteadyState : public Checks {
   void add(Trial& trial, std::size_t part, double factor, double luck) const {
     const double messages = 10'000 * factor * luck;
     if (!in_turns()) return trial.load->slices.push_back(messages);
-    trial.turns.push_back({.round = part + 1,
+    trial.turns.push_back({.number = part + 1,
                            .window_s = 0.02,
                            .verified = static_cast<std::uint64_t>(messages),
                            .messages = static_cast<std::uint64_t>(messages),

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "race/judgement/summary.hpp"
+#include "race/figures/summary.hpp"
 
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/judgement/standing.hpp"
+#include "race/judgement/interim_text.hpp"
 
 namespace joust::race {
 namespace {
@@ -149,11 +149,11 @@ TEST(LoadDocument, GivesItsHistogram) {
   EXPECT_EQ(load->histogram_ns, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{1000, 3}, {2000, 1}}));
 }
 
-TEST(Standing, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
+TEST(InterimText, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
   const Scenario scenario = fake_scenario({"epoll", "threads"});
   CaseResult one{.plan = scenario.cases.front(), .reference = "epoll"};
   for (const Contestant& contestant : scenario.contestants) one.entries.push_back({.contestant = contestant});
-  EXPECT_EQ(standing_of(one), "");
+  EXPECT_EQ(interim_text(one), "");
   const auto play = [&](std::uint64_t round) {
     for (Entry& entry : one.entries) {
       const double rate = entry.contestant.name == "epoll" ? 100e3 : 50e3;
@@ -163,9 +163,9 @@ TEST(Standing, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
     }
   };
   play(1);
-  EXPECT_EQ(standing_of(one), "to epoll: threads 0.50");
+  EXPECT_EQ(interim_text(one), "to epoll: threads 0.50");
   for (std::uint64_t round = 2; round <= 8; ++round) play(round);
-  EXPECT_EQ(standing_of(one), "to epoll: threads 0.50 ± 0 %");
+  EXPECT_EQ(interim_text(one), "to epoll: threads 0.50 ± 0 %");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "race/trial/disturbance.hpp"
+#include "race/figures/disturbance.hpp"
 
 namespace joust::race {
 namespace {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/sweep.hpp"
+#include "race/scenario/scenario_toml.hpp"
+#include "race/set_up/sweep.hpp"
 
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
-#include "race/scenario/placement.hpp"
+#include "race/set_up/placement.hpp"
 #include "race/scenario_fixture.hpp"
 
 namespace joust::race {

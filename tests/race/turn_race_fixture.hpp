@@ -8,7 +8,8 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/run/race.hpp"
 #include "stats/noise.hpp"
 
 // Races whose contestants take turns, with generations that need no processes.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "race/judgement/judge.hpp"
 #include "race/turn_race_fixture.hpp"
 
 namespace joust::race {

@@ -3,8 +3,10 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/judgement/summary.hpp"
-#include "race/race.hpp"
+#include "race/figures/summary.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/judgement/verdict.hpp"
+#include "race/run/race.hpp"
 
 namespace joust::race {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/judgement/wording.hpp"
+#include "race/figures/wording.hpp"
 
 #include <gtest/gtest.h>
 

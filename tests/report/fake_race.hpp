@@ -6,7 +6,8 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/race.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/run/race.hpp"
 #include "race/scenario/overrides.hpp"
 
 namespace joust::report {

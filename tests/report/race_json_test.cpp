@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "race/figures/ranking.hpp"
 #include "report/race_json.hpp"
 
 #include <gtest/gtest.h>

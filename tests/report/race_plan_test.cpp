@@ -63,9 +63,9 @@ TEST_F(Progress, OfARaceByTimeShowsTheTime) {
       .round = 7, .trial = 29, .time = std::chrono::seconds(60), .entry = entry, .load_case = one};
   EXPECT_EQ(progress_line(by_time, 98e3, std::chrono::seconds(30)),
             "round 7  30.0 s of 60.0 s at most  [##########..........]  98.0k msg/s");
-  by_time.standing = "to epoll: threads 0.41";
+  by_time.interim = "to epoll: threads 0.41";
   EXPECT_TRUE(progress_line(by_time, 98e3, std::chrono::seconds(30)).ends_with(".]  to epoll: threads 0.41"));
-  by_time.standing.clear();
+  by_time.interim.clear();
   by_time.counting = true;
   EXPECT_EQ(progress_line(by_time, 0, std::chrono::seconds(61)),
             "system calls  61.0 s of 60.0 s at most  [####################]");

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "race/scenario/rates.hpp"
+#include "race/set_up/rates.hpp"
 #include "report/fake_race.hpp"
 #include "report/golden.hpp"
 #include "report/race_json.hpp"

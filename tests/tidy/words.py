@@ -48,8 +48,8 @@ EXCEPTIONS = {
     ("sleep", "src/engines/loop/loops.cpp"): "the kernel tells nobody when it has memory again",
     ("sleep", "src/files/transfer/get_folders.cpp"): "nobody is told when the disk has a directory",
     ("sleep", "src/net/listener.cpp"): "nobody is told when a killed process has let go of its port",
-    ("sleep", "src/race/turns/contender.cpp"): "nobody is told when a process has nothing to do",
-    ("sleep", "src/race/trial/cell.cpp"): "nobody is told when a grandchild stops or ends",
+    ("sleep", "src/race/trial/contender.cpp"): "nobody is told when a process has nothing to do",
+    ("sleep", "src/race/trial/process_family.cpp"): "nobody is told when a grandchild stops or ends",
     ("sleep", "src/race/trial/child.cpp"): "a pidfd does not tell of stops, and SIGCHLD is the program's",
 }
 

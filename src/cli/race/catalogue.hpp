@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/common/command.hpp"
-#include "race/scenario/catalogue.hpp"
+#include "race/model/catalogue.hpp"
 
 namespace joust {
 

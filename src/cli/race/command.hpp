@@ -11,7 +11,7 @@
 #include "cli/common/arguments.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
 
 // The sub-command `race`: ../race.cpp has its options, run.cpp its work.

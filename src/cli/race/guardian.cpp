@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "base/system/process.hpp"
 #include "cli/common/output.hpp"
-#include "race/trial/cell.hpp"
+#include "race/trial/process_family.hpp"
 #include "race/trial/temporary_folder.hpp"
 
 namespace joust {
@@ -88,7 +88,7 @@ std::optional<int> guard() {
   ::setpgid(race, race);
   siginfo_t end{};
   {
-    const race::Cell cell(race);  // kills the remaining processes at its end
+    const race::ProcessFamily family(race);  // kills the remaining processes at its end
     end = await_end(race, signals);
   }
   ::waitpid(race, nullptr, 0);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/common/command.hpp"
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 
 // Checks of a race that are possible before its first trial.
 namespace joust {

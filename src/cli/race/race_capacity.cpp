@@ -5,8 +5,9 @@
 #include <stdexcept>
 
 #include "cli/race/catalogue.hpp"
-#include "race/race.hpp"
-#include "race/scenario/rates.hpp"
+#include "race/figures/capacity.hpp"
+#include "race/run/race.hpp"
+#include "race/set_up/rates.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_progress.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "cli/common/command.hpp"
 #include "net/stop.hpp"
-#include "race/plan.hpp"
+#include "race/run/plan.hpp"
 
 namespace joust {
 

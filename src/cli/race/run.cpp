@@ -18,12 +18,14 @@
 #include "cli/race/race_capacity.hpp"
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
-#include "race/race.hpp"
-#include "race/scenario/cpu_list.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
-#include "race/scenario/placement.hpp"
-#include "race/scenario/rates.hpp"
-#include "race/scenario/thread_numbers.hpp"
+#include "race/scenario/scenario_toml.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
+#include "race/set_up/rates.hpp"
+#include "race/set_up/thread_numbers.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -127,11 +129,12 @@ int Race::run() {
     flags.precision = *fraction;
   }
   if (turns) flags.turns = *turns == "on";
-  if (client_threads && *client_threads != "auto") flags.client_threads = loops_in(*client_threads);
+  if (client_threads && *client_threads != "auto") flags.threads.client = loops_in(*client_threads);
   flags.options = {protocol.given.begin(), protocol.given.end()};
   const race::Catalogue catalogue = catalogue_of(program);
   race::Scenario raced = scenario(catalogue);
-  for (const std::string& remark : race::threads_remarks(flags, raced, catalogue)) complain(program, remark);
+  for (const std::string& remark : race::threads_remarks(flags.threads, raced, catalogue))
+    complain(program, remark);
   if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
   const std::vector<CpuPlace> places = read_topology(allowed_cpus());
   race::choose_client_threads(raced, catalogue, places);

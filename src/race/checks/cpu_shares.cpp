@@ -3,12 +3,16 @@
 
 #include <algorithm>
 
-#include "race/checks/checks.hpp"
-#include "race/scenario/cpu_list.hpp"
-#include "race/trial/disturbance.hpp"
+#include "race/figures/disturbance.hpp"
+#include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
 namespace {
+
+// A side is the limit from this share of the CPU time available to it.
+constexpr double kSaturated = 0.95;
+// A server below this share of its CPU waits for its client.
+constexpr double kClearlyIdle = 0.90;
 
 // Returns the number of CPUs that a side can use: its pinned CPUs, otherwise one for each thread.
 double cpus_of(const std::string& pinned, std::uint64_t threads) {

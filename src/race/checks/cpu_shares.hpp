@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "race/result.hpp"
+#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 
@@ -56,49 +57,10 @@ class Findings {
   std::vector<std::string> sentences_;
 };
 
-inline std::string percent(double fraction, int decimals = 0) {
-  return fmt::format("{:.{}f} %", fraction * 100, decimals);
-}
-
-// Formats a spread as a percentage. Above 100 %, the number would show only that the noise is too large to
-// distinguish anything.
-inline std::string spread_text(double fraction, int decimals = 0) {
-  return fraction > 1 ? "more than 100 %" : percent(fraction, decimals);
-}
-
-// The contestants with trials, without the reference's second entry and the ceilings.
-inline std::vector<const Entry*> contestants_of(const CaseResult& one) {
-  std::vector<const Entry*> all;
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant() && entry.unavailable.empty()) all.push_back(&entry);
-  return all;
-}
-
-// The contestants with trials and the reference's second entry, whose faults are charged to the contestant it
-// repeats.
-inline std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
-  std::vector<const Entry*> all = contestants_of(one);
-  for (const Entry& entry : one.entries)
-    if (entry.kind == EntryKind::again && entry.unavailable.empty()) all.push_back(&entry);
-  return all;
-}
-
-// Returns true if any contestant has a trial to check.
-inline bool anything_measured(const CaseResult& one) {
-  for (const Entry* entry : contestants_of(one))
-    if (!usable_trials(*entry).empty()) return true;
-  return false;
-}
-
 // The result of a check without data, in place of PASS.
 inline CheckResult nothing_to_check(Findings findings) {
   findings.warn("nothing to check: no contestant has a usable trial");
   return findings.take();
-}
-
-// Returns the contestant that is charged with an entry's faults.
-inline const std::string& answerable(const Entry& entry) {
-  return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
 }
 
 }  // namespace joust::race

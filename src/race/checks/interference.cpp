@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <optional>
 
-#include "race/checks/checks.hpp"
-#include "race/trial/disturbance.hpp"
+#include "race/figures/disturbance.hpp"
+#include "race/figures/wording.hpp"
 
 namespace joust::race {
 namespace {
+
+// The least steal time that is reported, as a share of the CPUs.
+constexpr double kStealWorthAWord = 0.01;
 
 // The CPU time that a server may use while it is stopped, as a share of the time of its own turns. Stopping
 // takes some CPU time itself.

@@ -5,8 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
+#include "race/model/entries.hpp"
 #include "stats/drift.hpp"
 #include "stats/summary.hpp"
 
@@ -27,7 +26,7 @@ Parts turns_of(const Trial& trial, Quantity quantity) {
   for (const Turn& turn : trial.turns) {
     const auto figure =
         quantity == Quantity::cost ? turn.server_cpu_us_per_message() : turn.throughput_per_s();
-    if (figure) parts.emplace(turn.round, *figure);
+    if (figure) parts.emplace(turn.number, *figure);
   }
   return parts;
 }
@@ -103,8 +102,7 @@ class FiguresOfRounds {
 
 stats::Location location_of(const std::vector<double>& changes, double confidence) {
   if (changes.size() < kTrialsThatShowATrend) return {.estimate = 0};
-  const stats::Location location =
-      stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
+  const stats::Location location = stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
   return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
 }
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
+#include "race/judgement/judge.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/judgement/ranking.hpp"
-#include "race/judgement/summary.hpp"
-#include "race/judgement/wording.hpp"
-#include "race/race.hpp"
+#include "race/figures/ranking.hpp"
+#include "race/figures/summary.hpp"
+#include "race/figures/wording.hpp"
+#include "race/judgement/verdict.hpp"
 
 namespace joust::race {
 namespace {
@@ -28,24 +30,23 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-// The members of Entry that hold its place by one figure.
-struct Standing {
+// The members of Entry that hold its rank by one figure.
+struct RankMembers {
   bool Entry::*told_apart;
   std::optional<int> Entry::*tie_group;
 };
 
-void apply(const Ranking& ranking, const Standing& standing, CaseResult& one) {
+void apply(const Ranking& ranking, const RankMembers& members, CaseResult& one) {
   for (std::size_t i = 0; i < one.entries.size(); ++i) {
-    one.entries[i].*standing.told_apart = ranking.places[i].told_apart;
-    one.entries[i].*standing.tie_group = ranking.places[i].tie_group;
+    one.entries[i].*members.told_apart = ranking.ranks[i].told_apart;
+    one.entries[i].*members.tie_group = ranking.ranks[i].tie_group;
   }
 }
 
 // Stores the ratios by one figure. `ratio` returns the member of a summary that holds the ratio.
 template <typename Ratio>
 void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
-  for (std::size_t i = 0; i < one.entries.size(); ++i)
-    ratio(one.entries[i].summary) = ranking.places[i].ratio;
+  for (std::size_t i = 0; i < one.entries.size(); ++i) ratio(one.entries[i].summary) = ranking.ranks[i].ratio;
 }
 
 void rank_contestants(const RaceResult& race, CaseResult& one) {
@@ -73,6 +74,25 @@ void compare_latencies(const RaceResult& race, CaseResult& one) {
     apply_ratios(
         rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks),
         one, [&](Summary & summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
+}
+
+// Runs all checks in their order, so that a check may use the result of an earlier one. Ranks the contestants
+// after the checks that may exclude them.
+void run_checks(RaceResult& race, CaseResult& one) {
+  one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
+                check_books(race, one)};
+  if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
+  if (may_lose(one)) one.checks.push_back(check_loss(race, one));
+  // Errors explain more than the ceiling does, so their reason comes first.
+  std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
+  apply_bars(one);
+  rank_contestants(race, one);
+  rank_cost(race, one);
+  compare_latencies(race, one);
+  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
+                           check_ties, check_environment})
+    one.checks.push_back(check(race, one));
+  std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
 
 bool was_tried(const CaseResult& one) {
@@ -104,39 +124,6 @@ bool nobody_is_sound(const CaseResult& one) {
 }
 
 }  // namespace
-
-void run_checks(RaceResult& race, CaseResult& one) {
-  one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
-                check_books(race, one)};
-  if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
-  if (may_lose(one)) one.checks.push_back(check_loss(race, one));
-  // Errors explain more than the ceiling does, so their reason comes first.
-  std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
-  apply_bars(one);
-  rank_contestants(race, one);
-  rank_cost(race, one);
-  compare_latencies(race, one);
-  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
-                           check_ties, check_environment})
-    one.checks.push_back(check(race, one));
-  std::ranges::sort(one.checks, {}, &CheckResult::id);
-}
-
-std::map<std::string, Capacity> capacities_of(const RaceResult& pilot) {
-  std::map<std::string, Capacity> capacities;
-  for (CaseResult one : pilot.cases) {
-    summarize(one);
-    for (const Entry& entry : one.entries) {
-      const auto& rate = entry.summary.throughput_per_s;
-      if (!entry.is_contestant() || !rate) continue;
-      const auto [slowest, first] =
-          capacities.try_emplace(one.plan.name, Capacity{rate->median, entry.contestant.name});
-      if (!first && rate->median < slowest->second.per_s)
-        slowest->second = {rate->median, entry.contestant.name};
-    }
-  }
-  return capacities;
-}
 
 void judge(RaceResult& race) {
   for (CaseResult& one : race.cases) {

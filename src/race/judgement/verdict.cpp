@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
+#include "race/judgement/verdict.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.hpp"
-#include "race/checks/findings.hpp"
-#include "race/judgement/ranking.hpp"
-#include "race/judgement/summary.hpp"
-#include "race/judgement/wording.hpp"
+#include "race/figures/ranking.hpp"
+#include "race/figures/wording.hpp"
+#include "race/model/entries.hpp"
 
 namespace joust::race {
 namespace {

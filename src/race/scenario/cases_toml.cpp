@@ -9,7 +9,8 @@
 
 #include "base/text.hpp"
 #include "race/scenario/load_toml.hpp"
-#include "race/scenario/sweep.hpp"
+#include "race/set_up/sweep.hpp"
+#include "race/set_up/validity.hpp"
 
 namespace joust::race {
 namespace {

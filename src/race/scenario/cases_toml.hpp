@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {

@@ -7,6 +7,7 @@
 
 #include "base/split.hpp"
 #include "base/text.hpp"
+#include "race/set_up/validity.hpp"
 
 namespace joust::race {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 
 // Engines with their knobs, as text: "epoll:trigger=level".
 namespace joust::race {

@@ -2,7 +2,7 @@
 #include "race/scenario/load_toml.hpp"
 
 #include "base/text.hpp"
-#include "race/scenario/rates.hpp"
+#include "race/set_up/rates.hpp"
 
 namespace joust::race {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {

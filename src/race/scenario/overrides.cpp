@@ -8,9 +8,9 @@
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "race/scenario/engine_choice.hpp"
-#include "race/scenario/rates.hpp"
-#include "race/scenario/sweep.hpp"
-#include "race/scenario/thread_numbers.hpp"
+#include "race/set_up/rates.hpp"
+#include "race/set_up/sweep.hpp"
+#include "race/set_up/validity.hpp"
 
 namespace joust::race {
 namespace {
@@ -67,7 +67,7 @@ std::expected<void, std::string> replace_load(const Overrides& given, Scenario& 
 
 // Returns the flag that gives this number of the load; empty if no flag does.
 std::string flag_for(const std::string& axis, const Overrides& given) {
-  if (axis == "threads") return given.server_threads ? "--threads" : "";
+  if (axis == "threads") return given.threads.server ? "--threads" : "";
   if (axis == "rate" && given.rates) return "--rates";
   if (axis == "rate" && given.load.contains("interval")) return "--interval";
   return given.load.contains(axis) ? load_setting(axis).flag() : "";
@@ -82,8 +82,8 @@ std::string flag_of_load(const Overrides& given) {
   if (!given.load.empty()) return load_setting(given.load.begin()->first).flag();
   if (given.rates) return "--rates";
   if (given.sweep) return "--sweep";
-  if (given.server_threads) return "--threads";
-  return given.client_threads ? "--client-threads" : "";
+  if (given.threads.server) return "--threads";
+  return given.threads.client ? "--client-threads" : "";
 }
 
 // Removes the sweep of a file over a number that a flag gives.
@@ -110,9 +110,9 @@ std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario
 }
 
 void apply_to(Contestant& contestant, const Overrides& given) {
-  replace(contestant.server.threads, given.server_threads);
-  replace(contestant.client.threads, given.client_threads);
-  contestant.client.threads_given |= given.client_threads.has_value();
+  replace(contestant.server.threads, given.threads.server);
+  replace(contestant.client.threads, given.threads.client);
+  contestant.client.threads_given |= given.threads.client.has_value();
   replace(contestant.server.wait, given.wait);
   replace(contestant.client.wait, given.wait);
 }
@@ -147,7 +147,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";
   if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)
     return std::unexpected(given.sweep ? replaced.error() : where + replaced.error());
-  if (auto problem = check_threads(given, scenario, catalogue)) return std::unexpected(*problem);
+  if (auto problem = check_threads(given.threads, scenario, catalogue)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
   if (given.quick) {

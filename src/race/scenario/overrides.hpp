@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/scenario/scenario.hpp"
+#include "race/model/scenario.hpp"
+#include "race/set_up/thread_numbers.hpp"
 
 namespace joust::race {
 
@@ -20,7 +21,7 @@ struct Overrides {
   std::optional<Duration> turn{}, time{};
   std::optional<double> precision{};  // 0.03 is 3 %
   std::optional<std::string> reference{};
-  std::optional<std::uint64_t> server_threads{}, client_threads{};
+  ThreadNumbers threads{};
   std::optional<std::string> wait{};  // of both sides
   std::optional<std::string> server_cpus{}, client_cpus{};
   bool quick = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads a scenario file. The format, with every key, is described in docs/scenario.md; here each table has
-// one function.
+#include "race/scenario/scenario_toml.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "race/judgement/wording.hpp"
 #include "race/scenario/cases_toml.hpp"
 #include "race/scenario/engine_choice.hpp"
-#include "race/scenario/places.hpp"
-#include "race/scenario/scenario.hpp"
+#include "race/scenario/shell_command.hpp"
 #include "race/scenario/toml_reader.hpp"
+#include "race/set_up/validity.hpp"
 
+// The format, with every key, is described in docs/scenario.md; here each table has one function.
 namespace joust::race {
 namespace {
 
@@ -116,7 +116,7 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
   const bool reaches = commands.contains("{from}") && commands.contains("{into}");
   for (const auto& [key, text] :
        {std::pair{"command", &contestant.command}, {"transfer", &contestant.transfer}})
-    if (const std::string meant = misspelt_place(*text); !meant.empty())
+    if (const std::string meant = misspelt_name(*text); !meant.empty())
       reader.wrong(key, fmt::format("it is not filled in; did you mean {}?", meant));
   if (!contestant.transfer.empty() && contestant.moves_files && !reaches)
     reader.wrong("transfer",

@@ -97,7 +97,7 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
     if (pid_ == 0) become(command.program.c_str(), prepared, parent);
   }
   ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
-  cell_ = Cell(pid_);
+  family_ = ProcessFamily(pid_);
   awaited_ = open_process(pid_);
   output_ = std::move(prepared.output.from);
   errors_ = std::move(prepared.errors.from);
@@ -107,18 +107,18 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
   checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
 }
 
-// Waits for the program last, so that its process id cannot be reused while the cell is killed.
+// Waits for the program last, so that its process id cannot be reused while the family is killed.
 Child::~Child() {
-  cell_ = Cell();
+  family_ = ProcessFamily();
   retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
 }
 
 std::vector<pid_t> Child::processes() {
-  return foreign_ ? cell_.members() : process_tree(pid_);
+  return foreign_ ? family_.members() : process_tree(pid_);
 }
 
 double Child::ended_cpu_s() {
-  return foreign_ ? cell_.ended_cpu_s() : 0;
+  return foreign_ ? family_.ended_cpu_s() : 0;
 }
 
 void Child::send(int number, int value) const {
@@ -130,12 +130,12 @@ void Child::send(int number, int value) const {
 // The processes of joust stay in their group. A search for processes outside it would take long with a
 // thousand threads.
 void Child::send_all(int number) {
-  if (foreign_) return cell_.send(number);
+  if (foreign_) return family_.send(number);
   ::kill(-pid_, number);
 }
 
 void Child::stop_all(Time deadline) {
-  if (foreign_) return cell_.stop(deadline);
+  if (foreign_) return family_.stop(deadline);
   ::kill(-pid_, SIGSTOP);
   wait_until_stopped(deadline);
 }
@@ -205,14 +205,14 @@ void Child::look_for_end() {
     return;
   if (!program_end_) program_end_ = End{.exited = info.si_code == CLD_EXITED, .number = info.si_status};
   if (foreign_)
-    if (const std::vector<pid_t> left = cell_.running(); !left.empty()) {
+    if (const std::vector<pid_t> left = family_.running(); !left.empty()) {
       awaited_ = open_process(left.front());
       return;
     }
   drain(output_, said_);
   drain(errors_, complained_);
   usage_ = usage_of_ended(pid_);
-  if (usage_) usage_ = *usage_ + cell_.ended_orphans();
+  if (usage_) usage_ = *usage_ + family_.ended_orphans();
   end_ = program_end_;
 }
 

@@ -13,7 +13,7 @@
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 #include "measure/usage.hpp"
-#include "race/trial/cell.hpp"
+#include "race/trial/process_family.hpp"
 
 namespace joust::race {
 
@@ -74,7 +74,7 @@ class Child {
 
   pid_t pid_ = -1;
   const bool foreign_;
-  Cell cell_;
+  ProcessFamily family_;
   Fd awaited_;  // the process whose end is awaited next
   Fd output_, errors_;
   std::string said_, complained_;

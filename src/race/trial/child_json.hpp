@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 // Parsers for parts that the documents of both children have.
 namespace joust::race {

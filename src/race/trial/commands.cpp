@@ -10,7 +10,7 @@
 #include "joust/limits.hpp"
 #include "load/plan_json.hpp"
 #include "race/scenario/engine_choice.hpp"
-#include "race/scenario/rates.hpp"
+#include "race/set_up/rates.hpp"
 
 namespace joust::race {
 namespace {
@@ -78,13 +78,6 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
   if (one.rate_share && !load.open_loop()) add(words, "-R", rate_word({.share = one.rate_share}));
 }
 
-bool needs_quotes(const std::string& word) {
-  return word.empty() || !std::ranges::all_of(word, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  std::string_view("-_./:=,+@%").find(c) != std::string_view::npos;
-         });
-}
-
 }  // namespace
 
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
@@ -116,21 +109,6 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   words.emplace_back("--events");
   add(words, "--json", json);
   return words;
-}
-
-std::string shell_text(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    if (!needs_quotes(word)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
-  return text;
 }
 
 }  // namespace joust::race

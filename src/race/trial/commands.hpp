@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 // The command lines of the two children of a trial.
 namespace joust::race {
@@ -21,8 +21,5 @@ enum class PlanAs { flags, document };
 // process; `json` is the output file.
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
                  const std::string& address, const std::string& json, PlanAs how = PlanAs::flags);
-
-// Quotes the words for a shell.
-std::string shell_text(const Words& words);
 
 }  // namespace joust::race

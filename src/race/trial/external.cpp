@@ -80,8 +80,8 @@ Endpoint endpoint_in_hex(const std::string& text) {
   return endpoint;
 }
 
-void add_places(const char* file, const std::set<std::uint64_t>& inodes,
-                std::vector<std::string>& addresses) {
+void add_addresses(const char* file, const std::set<std::uint64_t>& inodes,
+                   std::vector<std::string>& addresses) {
   constexpr std::string_view kListens = "0A";
   std::istringstream lines(read_proc_file(file).value_or(""));
   std::string line;
@@ -99,19 +99,19 @@ void add_places(const char* file, const std::set<std::uint64_t>& inodes,
 
 }  // namespace
 
-bool ListeningPlaces::reached_at(std::uint16_t port) const {
+bool ListeningAddresses::reached_at(std::uint16_t port) const {
   return std::ranges::any_of(
       std::array{"127.0.0.1", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]"},
       [&](const char* host) { return std::ranges::count(addresses, fmt::format("{}:{}", host, port)) != 0; });
 }
 
-ListeningPlaces listening_places(std::span<const pid_t> processes) {
-  ListeningPlaces places;
+ListeningAddresses listening_addresses(std::span<const pid_t> processes) {
+  ListeningAddresses listening;
   std::set<std::uint64_t> inodes;
-  for (const pid_t process : processes) places.complete &= add_sockets(process, inodes);
+  for (const pid_t process : processes) listening.complete &= add_sockets(process, inodes);
   for (const char* const file : {"/proc/net/tcp", "/proc/net/tcp6"})
-    add_places(file, inodes, places.addresses);
-  return places;
+    add_addresses(file, inodes, listening.addresses);
+  return listening;
 }
 
 std::uint16_t free_port() {

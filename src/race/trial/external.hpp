@@ -18,13 +18,13 @@ std::uint16_t free_port();
 bool accepts(std::uint16_t port);
 
 // The addresses at which processes listen for TCP connections.
-struct ListeningPlaces {
+struct ListeningAddresses {
   std::vector<std::string> addresses{};  // "127.0.0.1:80", "[::]:80"
   bool complete = true;                  // false: the descriptors of a process may not be read here
 
   // Returns whether a connection to this port of 127.0.0.1 reaches one of the addresses.
   bool reached_at(std::uint16_t port) const;
 };
-ListeningPlaces listening_places(std::span<const pid_t> processes);
+ListeningAddresses listening_addresses(std::span<const pid_t> processes);
 
 }  // namespace joust::race

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "race/model/result.hpp"
 #include "race/trial/child_json.hpp"
-#include "race/result.hpp"
 
 namespace joust::race {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "files/store/storage.hpp"
-#include "race/scenario/files.hpp"
+#include "race/model/files.hpp"
 #include "race/trial/temporary_folder.hpp"
 
 // The folders between which commands move files.

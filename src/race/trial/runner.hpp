@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 
@@ -57,7 +57,7 @@ class RaceObserver {
     Duration time{};                      // which the race may take, if it has no number of rounds
     const Entry& entry;
     const Case& load_case;
-    std::string standing{};  // standing of the case so far, in words; may be empty
+    std::string interim{};  // ratios of the case so far, in words; may be empty
     bool counting = false;
   };
   virtual void trial_starts(const Step&) {}

@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "race/scenario/cpu_list.hpp"
+#include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "race/result.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 

@@ -14,7 +14,7 @@
 
 #include "base/check.hpp"
 #include "base/temporary_directory.hpp"
-#include "race/scenario/files.hpp"
+#include "race/model/files.hpp"
 
 namespace joust::race {
 namespace {

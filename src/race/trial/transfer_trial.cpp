@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "race/scenario/shell_command.hpp"
+#include "race/trial/process_setup.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/trial_sides.hpp"
 
@@ -36,17 +38,17 @@ nlohmann::json document_of(const LoadResult& result, const FilePlan& files) {
 
 class TransferTrial {
  public:
-  TransferTrial(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFiles& files)
+  TransferTrial(const ProcessSetup& setup, const TrialOrder& order, MovedFiles& files)
       : setup_(setup), order_(order), files_(files), sides_(setup, order) {}
 
   Trial run() {
     trial_.serverless = order_.entry.contestant.command.empty();
-    Places places{.from = files_.from(),
-                  .into = files_.fresh_target(),
-                  .last = files_.last(),
-                  .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
-                  .joust = own_path()};
-    const bool in_order = sides_.start_server(std::move(places)) && transfer() && sides_.stop_server();
+    CommandValues values{.from = files_.from(),
+                         .into = files_.fresh_target(),
+                         .last = files_.last(),
+                         .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
+                         .joust = own_path()};
+    const bool in_order = sides_.start_server(std::move(values)) && transfer() && sides_.stop_server();
     if (!in_order) sides_.end();
     files_.remove_target();
     if (!in_order && !setup_.stop.requested()) files_.restore();
@@ -112,7 +114,7 @@ class TransferTrial {
     trial_.load = std::move(result);
   }
 
-  const ProcessRunner::Setup& setup_;
+  const ProcessSetup& setup_;
   const TrialOrder& order_;
   MovedFiles& files_;
   TrialSides sides_;
@@ -126,7 +128,7 @@ class TransferTrial {
 }  // namespace
 
 // A full disk ends a trial, and not the race.
-Trial run_transfer(const ProcessRunner::Setup& setup, const TrialOrder& order, MovedFilesOfRace& files) {
+Trial run_transfer(const ProcessSetup& setup, const TrialOrder& order, MovedFilesOfRace& files) {
   try {
     return TransferTrial(setup, order, files.of(*order.load_case.files)).run();
   } catch (const std::system_error& error) {

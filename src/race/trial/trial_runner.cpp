@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "base/text.hpp"
 #include "race/trial/child_json.hpp"
+#include "race/trial/process_generation.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/transfer_trial.hpp"
 #include "race/trial/trial_sides.hpp"
@@ -43,7 +44,7 @@ struct Snapshot {
 // failed, with the reason in the trial, or interrupted.
 class OneTrial {
  public:
-  OneTrial(const ProcessRunner::Setup& setup, const TrialOrder& order)
+  OneTrial(const ProcessSetup& setup, const TrialOrder& order)
       : setup_(setup), order_(order), sides_(setup, order) {}
 
   Trial run() {
@@ -148,7 +149,7 @@ class OneTrial {
     return difference_s <= kMostLateness * trial_.load->duration_s + seconds(setup_.lateness);
   }
 
-  const ProcessRunner::Setup& setup_;
+  const ProcessSetup& setup_;
   const TrialOrder& order_;
   TrialSides sides_;
   const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
@@ -161,19 +162,13 @@ class OneTrial {
 
 }  // namespace
 
-Duration most_time(const LimitPlan& limits, const LoadPlan& load) {
-  using std::chrono::seconds;
-  if (limits.trial_timeout) return *limits.trial_timeout;
-  if (!load.messages)
-    return limits.connect_timeout.value_or(seconds(30)) + load.warmup + load.duration +
-           limits.request_timeout.value_or(seconds(5)) + seconds(10);
-  return seconds(120) + limits.request_timeout.value_or(Duration{}) + load.warmup +
-         pause_of(load) * static_cast<std::int64_t>(*load.messages);
-}
-
 Trial ProcessRunner::run(const TrialOrder& order) {
   if (order.load_case.files) return run_transfer(setup_, order, files_);
   return OneTrial(setup_, order).run();
+}
+
+std::unique_ptr<Generation> ProcessRunner::generation(std::vector<TrialOrder> orders) {
+  return process_generation(setup_, orders);
 }
 
 }  // namespace joust::race

@@ -45,8 +45,8 @@ ChildCommand TrialSides::own_command(const Words& words) const {
   return command;
 }
 
-bool TrialSides::start_server(Places places) {
-  places_ = std::move(places);
+bool TrialSides::start_server(CommandValues values) {
+  values_ = std::move(values);
   if (order_.entry.in_process) return true;
   return external() ? start_external() : start_engine();
 }
@@ -78,11 +78,11 @@ ChildCommand TrialSides::shell_command(const std::string& text, const std::strin
 bool TrialSides::start_external() {
   if (order_.entry.contestant.command.empty()) return true;
   const std::uint16_t port = free_port();
-  places_.port = fmt::format("{}", port);
+  values_.port = fmt::format("{}", port);
   if (!start(server(),
-             shell_command(server_command(order_.entry.contestant.command, places_), setup_.cpus.server)))
+             shell_command(server_command(order_.entry.contestant.command, values_), setup_.cpus.server)))
     return false;
-  address_ = "127.0.0.1:" + places_.port;
+  address_ = "127.0.0.1:" + values_.port;
   // Polled, because an external server cannot report that it is ready.
   constexpr auto kPause = std::chrono::milliseconds(5);
   const Time deadline = Clock::now() + time_to_start();
@@ -92,7 +92,7 @@ bool TrialSides::start_external() {
     const Time next = Clock::now() + kPause;
     processes_.wait_until(std::min(next, deadline), [&] { return server().child->ended(); });
   }
-  const ListeningPlaces listening = listening_places(server().child->processes());
+  const ListeningAddresses listening = listening_addresses(server().child->processes());
   if (!listening.complete || listening.reached_at(port)) return true;
   return fail(
       fmt::format("no process that the command has started listens on {}: another program answers there",
@@ -103,7 +103,7 @@ bool TrialSides::start_external() {
 // Returns where an external server listens in place of the address that the load connects to, and where it
 // would have found its port.
 std::string TrialSides::listens_elsewhere() {
-  const std::vector<std::string> addresses = listening_places(server().child->processes()).addresses;
+  const std::vector<std::string> addresses = listening_addresses(server().child->processes()).addresses;
   if (addresses.empty()) return "";
   return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT",
                      join(addresses));
@@ -135,7 +135,7 @@ bool TrialSides::start_load() {
 }
 
 bool TrialSides::start_transfer() {
-  return start(load(), shell_command(filled(order_.entry.contestant.transfer, places_), setup_.cpus.client));
+  return start(load(), shell_command(filled(order_.entry.contestant.transfer, values_), setup_.cpus.client));
 }
 
 // Fails the trial if no process can be made. Later trials may still get a process, and the race keeps its

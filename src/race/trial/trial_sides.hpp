@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "race/scenario/places.hpp"
+#include "race/scenario/shell_command.hpp"
 #include "race/trial/commands.hpp"
+#include "race/trial/process_setup.hpp"
 #include "race/trial/result_file.hpp"
+#include "race/trial/runner.hpp"
 #include "race/trial/trial_processes.hpp"
-#include "race/trial/trial_runner.hpp"
 
 namespace joust::race {
 
@@ -16,11 +17,11 @@ namespace joust::race {
 // interrupted.
 class TrialSides {
  public:
-  TrialSides(const ProcessRunner::Setup& setup, const TrialOrder& order)
+  TrialSides(const ProcessSetup& setup, const TrialOrder& order)
       : setup_(setup), order_(order), processes_(setup.stop, order.count_calls) {}
 
-  // `places`: the folders of an external contestant.
-  bool start_server(Places places = {});
+  // `values`: the folders of an external contestant.
+  bool start_server(CommandValues values = {});
   bool start_load();
   bool start_transfer();  // the contestant's command, in place of a load
   bool read_result();     // after the load's end
@@ -33,7 +34,7 @@ class TrialSides {
   bool fail_without_server();  // the server has ended before the load
 
   bool external() const { return order_.entry.contestant.external(); }
-  const ProcessRunner::Setup& setup() const { return setup_; }
+  const ProcessSetup& setup() const { return setup_; }
   const TrialOrder& order() const { return order_; }
   Trial& trial() { return trial_; }
   TrialProcesses& processes() { return processes_; }
@@ -49,12 +50,12 @@ class TrialSides {
   std::string listens_elsewhere();
   ChildCommand shell_command(const std::string& text, const std::string& cpus) const;
 
-  const ProcessRunner::Setup& setup_;
+  const ProcessSetup& setup_;
   const TrialOrder order_;
   Trial trial_;
   ResultFile result_;
   std::string address_;
-  Places places_;
+  CommandValues values_;
   TrialProcesses processes_;
 };
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "base/text.hpp"
+#include "race/checks/checks.hpp"
+#include "race/checks/cpu_shares.hpp"
+#include "race/checks/findings.hpp"
+#include "race/figures/wording.hpp"
+#include "race/model/entries.hpp"
+
+namespace joust::race {
+namespace {
+
+// The largest share of the generator's ceiling at which the server counts as the limit.
+constexpr double kMostOfCeiling = 0.70;
+
+const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::ceiling && entry.contestant.client.threads == client.threads &&
+        entry.contestant.client.wait == client.wait && !usable_trials(entry).empty())
+      return &entry;
+  return nullptr;
+}
+
+// Returns the highest rate that an interval between messages allows.
+double schedule_ceiling(const LoadPlan& load) {
+  if (load.interval.count() <= 0) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(load.connections) / std::chrono::duration<double>(load.interval).count();
+}
+
+// Names of contestants by the number of loops that their clients have, where that is above one.
+using SeveralLoops = std::map<std::uint64_t, std::vector<std::string>>;
+
+void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, SeveralLoops& several,
+             Findings& findings) {
+  const std::string& name = entry.contestant.name;
+  if (!entry.summary.throughput_per_s) return;
+  const double rate = entry.summary.throughput_per_s->median;
+  const Entry* ceiling = ceiling_of(one, entry.contestant.client);
+  const double schedule = schedule_ceiling(one.plan.load);
+  if (ceiling == nullptr && one.no_ceiling.empty())
+    findings.warn("{}: the generator's ceiling was not measured", name);
+  // the ceiling is measured with one thread: it does not apply to clients with several
+  const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
+  const double measured =
+      known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();
+  const double most = std::min(measured, schedule);
+  if (rate > kMostOfCeiling * schedule) {
+    findings.at_least(name);
+    findings.warn("{} keeps pace with the interval ({} messages/s): compare latency and CPU, not throughput",
+                  name, format_count(schedule));
+    return;
+  }
+  if (rate > kMostOfCeiling * measured) {
+    findings.at_least(name);
+    findings.bar(name,
+                 fmt::format("at least {} messages/s, {} of the {} that the client manages without a server",
+                             format_count(rate), percent(rate / measured), format_count(measured)));
+    return;
+  }
+  if (spins(entry)) {
+    findings.say("{}: a side that polls is always busy, so the side that was the limit is not known", name);
+    return;
+  }
+  const CpuShares load = cpu_shares(race, entry);
+  if (load.client_is_limit()) {
+    findings.at_least(name);
+    findings.warn(
+        "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
+        percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
+  } else if (std::isfinite(most)) {
+    findings.say("{} at {} of the ceiling", name, percent(rate / most));
+  } else if (ceiling != nullptr) {
+    several[entry.contestant.client.threads].push_back(in_list(name));
+  }
+}
+
+}  // namespace
+
+CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
+  Findings findings(1, "generator headroom");
+  if (one.plan.files && anything_measured(one)) {
+    findings.say("not a question here: {}", one.no_ceiling);
+    return findings.take();
+  }
+  if (one.plan.load.open_loop() && anything_measured(one)) {
+    findings.say("throughput is given: check 2 says whether the generator kept the schedule");
+    return findings.take();
+  }
+  const bool wanted = std::ranges::any_of(
+      contestants_of(one), [](const Entry* entry) { return entry->summary.throughput_per_s.has_value(); });
+  if (wanted && !one.no_ceiling.empty())
+    findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
+  SeveralLoops several;
+  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, several, findings);
+  for (const auto& [loops, names] : several)
+    findings.warn(
+        "{}: the ceiling is measured with one loop, and is not known for a client of {}: only CPU time says "
+        "whether that was the limit",
+        join(names), loops);
+  return findings.quiet() ? nothing_to_check(std::move(findings)) : findings.take();
+}
+
+}  // namespace joust::race

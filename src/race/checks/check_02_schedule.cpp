@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "race/checks/checks.hpp"
+#include "race/checks/findings.hpp"
+#include "race/figures/ranking.hpp"
+#include "race/figures/wording.hpp"
+#include "race/model/entries.hpp"
+
+namespace joust::race {
+namespace {
+
+// The least share of the schedule that counts as kept.
+constexpr double kKept = 0.99;
+// The confidence with which a share below kKept is known.
+constexpr double kKeptConfidence = 0.95;
+// A smaller share is too little whatever its interval.
+constexpr double kFarBehind = 0.80;
+// The median or p99 lateness that is reported, as a share of the median latency.
+constexpr double kLatenessWorthAWord = 0.10;
+// The median lateness of a generator that is too late, relative to the latency that ranks.
+constexpr double kLateGenerator = 0.10;
+
+std::string time_text(double ns) {
+  return format_duration(Duration(std::llround(ns)));
+}
+
+// How well an entry's load kept its schedule, and the latency that its lateness is compared with.
+struct Fidelity {
+  const Estimate& achieved;
+  std::optional<double> lateness_p50_ns{}, lateness_p99_ns{};
+  double latency_p50_ns = 0;
+  double ranked_latency_ns = 0;
+
+  bool too_little() const {
+    if (achieved.median < kFarBehind) return true;
+    return achieved.interval.is_known() && achieved.confidence >= kKeptConfidence &&
+           achieved.interval.high < kKept;
+  }
+  bool behind_at_times() const { return achieved.median < kKept || least() < kKept; }
+  bool late() const { return lateness_p50_ns > kLateGenerator * ranked_latency_ns; }
+  bool half_is_late() const { return lateness_p50_ns > kLatenessWorthAWord * latency_p50_ns; }
+  bool late_at_times() const { return lateness_p99_ns > kLatenessWorthAWord * latency_p50_ns; }
+  double least() const { return achieved.interval.is_known() ? achieved.interval.low : achieved.median; }
+  std::string text() const { return percent(1 - achieved.median, 1) + " of the requests due were not sent"; }
+  std::string text_at_times() const {
+    if (!achieved.interval.is_known()) return text();
+    return fmt::format("{} ({} to {} by the round)", text(), percent(1 - achieved.interval.high, 1),
+                       percent(1 - achieved.interval.low, 1));
+  }
+};
+
+std::optional<Fidelity> fidelity_of(const CaseResult& one, const Entry& entry) {
+  const Summary& summary = entry.summary;
+  const auto& ranked = ranked_figure(one, entry);
+  if (!summary.schedule || !summary.latency_ns.p50 || !ranked) return std::nullopt;
+  return Fidelity{.achieved = summary.schedule->achieved,
+                  .lateness_p50_ns = summary.schedule->lateness_ns.p50,
+                  .lateness_p99_ns = summary.schedule->lateness_ns.p99,
+                  .latency_p50_ns = *summary.latency_ns.p50,
+                  .ranked_latency_ns = ranked->median};
+}
+
+// Returns why an entry is barred; empty if it is not. A client that paces its load polls, so its CPU time
+// does not show whether it was the limit. Its lateness shows it.
+std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
+  if (fidelity.late())
+    return fmt::format(
+        "the generator did not keep the schedule: half of its requests were late by {} or more, of a {} of "
+        "{}",
+        time_text(*fidelity.lateness_p50_ns), one.latency->words, time_text(fidelity.ranked_latency_ns));
+  if (!fidelity.too_little()) return {};
+  return fmt::format("the server, or the load's receiving side, does not keep up with {} messages/s: {}",
+                     format_rate(one.plan.load.rate_per_s), fidelity.text());
+}
+
+}  // namespace
+
+CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
+  Findings findings(2, "schedule fidelity");
+  if (!anything_measured(one)) return nothing_to_check(std::move(findings));
+  double least = 1, latest_ns = 0;
+  std::vector<std::string> late, not_known;
+  for (const Entry* entry : entries_of_contestants(one)) {
+    if (entry->summary.trials == 0) continue;
+    const std::string& name = entry->contestant.name;
+    const auto fidelity = fidelity_of(one, *entry);
+    if (!fidelity) {
+      findings.warn("{}: whether its load kept the schedule is not known", name);
+      continue;
+    }
+    least = std::min(least, fidelity->achieved.median);
+    if (const std::string fault = fault_of(one, *fidelity); !fault.empty())
+      findings.bar(answerable(*entry), fault, name);
+    else if (fidelity->behind_at_times())
+      findings.warn("{}: behind its schedule at times: {}", name, fidelity->text_at_times());
+    if (fidelity->half_is_late())
+      findings.warn(
+          "{}: half of the requests were sent {} late or more, of a median latency of {}, because the "
+          "generator "
+          "had other work: the median is partly its own",
+          name, time_text(*fidelity->lateness_p50_ns), time_text(fidelity->latency_p50_ns));
+    if (!fidelity->lateness_p99_ns)
+      not_known.push_back(in_list(name));
+    else if (fidelity->late_at_times())
+      late.push_back(fmt::format("{} by {} (median latency {})", in_list(name),
+                                 time_text(*fidelity->lateness_p99_ns), time_text(fidelity->latency_p50_ns)));
+    latest_ns = std::max(latest_ns, fidelity->lateness_p99_ns.value_or(0));
+  }
+  if (!late.empty())
+    findings.warn(
+        "one request of a hundred was sent late, {}: the tail of the latency is partly the generator's, or "
+        "the machine's",
+        join(late));
+  if (!not_known.empty())
+    findings.warn("too few requests tell how late the generator was: {}", join(not_known));
+  if (findings.quiet())
+    findings.say("at least {} of the schedule kept; 99 % of the requests sent at most {} late",
+                 percent(least, 1), time_text(latest_ns));
+  return findings.take();
+}
+
+}  // namespace joust::race

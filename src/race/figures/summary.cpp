@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "race/figures/summary.hpp"
+
+#include <algorithm>
+
+#include "race/figures/latency.hpp"
+#include "race/figures/ranking.hpp"
+#include "stats/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+// The confidence of the interval of a contestant's own figure.
+constexpr double kConfidence = 0.95;
+
+// Returns a figure of every trial that has it.
+std::vector<double> values_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  std::vector<double> values;
+  for (const Trial* trial : trials)
+    if (const auto value = figure(*trial)) values.push_back(*value);
+  return values;
+}
+
+std::optional<double> median_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  const std::vector<double> values = values_of(trials, figure);
+  if (values.empty()) return std::nullopt;
+  return stats::median(values);
+}
+
+// Returns the median of a figure with the interval that its trials give. Nothing if no trial has the figure.
+std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, const Figure& figure) {
+  const std::vector<double> values = values_of(trials, figure);
+  if (values.empty()) return std::nullopt;
+  const stats::Location middle = stats::median_with_interval(values, kConfidence);
+  return Estimate{.median = middle.estimate, .interval = middle.interval, .confidence = middle.coverage};
+}
+
+// A figure of the CPU usage, divided by the number of verified messages.
+Figure per_message(bool server, double (*figure)(const Usage&)) {
+  return [=](const Trial& trial) -> std::optional<double> {
+    const double messages = trial.messages_of_usage();
+    const Usage* const usage = server ? trial.known_server_usage() : &trial.load->usage;
+    if (messages == 0 || usage == nullptr) return std::nullopt;
+    return figure(*usage) / messages;
+  };
+}
+
+Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const Usage&)) {
+  return {.server = median_of(trials, per_message(true, figure)),
+          .client = median_of(trials, per_message(false, figure))};
+}
+
+std::optional<double> achieved(const Trial& trial) {
+  return trial.load->schedule ? trial.load->schedule->achieved() : std::nullopt;
+}
+
+// Summarizes how the schedule was kept. Returns nothing in a closed loop.
+std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
+  const auto share = estimate_of(trials, achieved);
+  if (!share) return std::nullopt;
+  std::vector<LatencySample> uncorrected, lateness;
+  for (const Trial* trial : trials) {
+    const auto& schedule = trial->load->schedule;
+    if (!schedule) continue;
+    uncorrected.push_back({schedule->uncorrected_ns, schedule->uncorrected_histogram_ns});
+    lateness.push_back({schedule->lateness_ns, schedule->lateness_histogram_ns});
+  }
+  return ScheduleSummary{
+      .achieved = *share, .uncorrected_ns = together(uncorrected), .lateness_ns = together(lateness)};
+}
+
+// Adds up the losses. Returns nothing where no delivery is lossy.
+std::optional<Loss> loss_of(const std::vector<const Trial*>& trials) {
+  std::optional<Loss> sum;
+  for (const Trial* trial : trials)
+    if (const auto loss = race::loss_of(*trial->load)) {
+      sum = sum.value_or(Loss{});
+      sum->lost += loss->lost;
+      sum->of += loss->of;
+    }
+  return sum;
+}
+
+Sides memory_of(const std::vector<const Trial*>& trials) {
+  Sides most;
+  const auto raise = [](std::optional<double>& to, std::uint64_t bytes) {
+    if (bytes > 0) to = std::max(to.value_or(0), static_cast<double>(bytes));
+  };
+  for (const Trial* trial : trials) {
+    if (trial->server.usage) raise(most.server, trial->server.usage->peak_memory_bytes);
+    raise(most.client, trial->load->usage.peak_memory_bytes);
+  }
+  return most;
+}
+
+Summary summary_of(const Entry& entry) {
+  const std::vector<const Trial*> trials = usable_trials(entry);
+  Summary summary{.trials = trials.size()};
+  if (trials.empty()) return summary;
+  summary.throughput_per_s = estimate_of(trials, throughput);
+  summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
+  summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
+  summary.deliveries_per_s = median_of(trials, [](const Trial& trial) { return trial.deliveries_per_s(); });
+  std::vector<LatencySample> latencies;
+  for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
+  summary.latency_ns = together(latencies);
+  summary.schedule = schedule_of(trials);
+  summary.loss = loss_of(trials);
+  for (const LatencyFigure& figure : kLatencyFigures)
+    summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure.of_trial));
+  summary.cpu_us_per_message =
+      sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
+  summary.switches_per_message = sides_of(trials, [](const Usage& usage) {
+    return static_cast<double>(usage.voluntary_switches + usage.involuntary_switches);
+  });
+  summary.system_calls_per_message = {.server = entry.calls.server_per_message,
+                                      .client = entry.calls.client_per_message};
+  summary.peak_memory_bytes = memory_of(trials);
+  return summary;
+}
+
+// The highest percentile that most contestants have in most of their trials; otherwise the mean.
+const LatencyFigure* latency_to_rank_by(const CaseResult& one) {
+  for (const LatencyFigure* figure : {&kP99Latency, &kMedianLatency}) {
+    std::size_t measured = 0, known = 0;
+    for (const Entry& entry : one.entries) {
+      const std::vector<const Trial*> trials = usable_trials(entry);
+      if (!entry.is_contestant() || trials.empty()) continue;
+      const auto has_it = [&](const Trial* trial) {
+        return (trial->load->latency_ns.*figure->of_trial).has_value();
+      };
+      ++measured;
+      known += 2 * static_cast<std::size_t>(std::ranges::count_if(trials, has_it)) > trials.size();
+    }
+    if (measured == 0 || 2 * known > measured) return figure;
+  }
+  return &kMeanLatency;
+}
+
+}  // namespace
+
+void summarize(CaseResult& one) {
+  for (Entry& entry : one.entries) entry.summary = summary_of(entry);
+  one.latency = latency_to_rank_by(one);
+  const Entry* reference = find_entry(one, one.reference);
+  if (reference != nullptr && reference->summary.trials > 0) return;
+  const auto measured = std::ranges::find_if(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
+  one.reference = measured == one.entries.end() ? std::string() : measured->contestant.name;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+
+#include "stats/intervals.hpp"
+
+namespace joust::race {
+
+// Formats a ratio with `decimals` decimals, "1.04". A small number has more decimals, for two significant
+// digits: "0.0052". A large number has fewer: "28.4", "2875".
+std::string ratio_words(double ratio, int decimals);
+
+// Formats the interval of a ratio: "0.98 to 1.04". Returns "not known" if the interval means as little: it
+// contains both directions, and a factor of ten in each.
+std::string interval_words(const stats::Interval& interval, int decimals);
+
+// Formats a fraction as a percentage: "4 %".
+std::string percent(double fraction, int decimals = 0);
+
+// Formats a spread as a percentage. Above 100 %, the number would show only that the noise is too large to
+// distinguish anything.
+std::string spread_text(double fraction, int decimals = 0);
+
+// Returns a contestant's name for a list. A name with a comma is in quotes: "cp, 'nginx, curl', rsync".
+std::string in_list(const std::string& name);
+
+}  // namespace joust::race

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "race/model/catalogue.hpp"
+
+#include <algorithm>
+
+namespace joust::race {
+
+bool OptionRow::is_for(Role role) const {
+  return role == Role::serve ? serves : loads;
+}
+
+const EngineRow* Catalogue::engine(const std::string& name) const {
+  const auto found = std::ranges::find(engines, name, &EngineRow::name);
+  return found == engines.end() ? nullptr : &*found;
+}
+
+std::string Catalogue::standard_client(const std::string& server) const {
+  const EngineRow* const row = engine(server);
+  if (row == nullptr || row->delivery.empty()) return std::string(kDefaultClient);
+  if (row->dials) return server;
+  const auto alike = std::ranges::find_if(engines, [&](const EngineRow& other) {
+    return other.dials && other.delivery == row->delivery && other.unavailable.empty();
+  });
+  return alike == engines.end() ? std::string(kDefaultClient) : alike->name;
+}
+
+const ProtocolRow* Catalogue::protocol(const std::string& name) const {
+  const auto found = std::ranges::find(protocols, name, &ProtocolRow::name);
+  return found == protocols.end() ? nullptr : &*found;
+}
+
+const OptionRow* ProtocolRow::option(const std::string& wanted) const {
+  const auto found = std::ranges::find(options, wanted, &OptionRow::name);
+  return found == options.end() ? nullptr : &*found;
+}
+
+}  // namespace joust::race

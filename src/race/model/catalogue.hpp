@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engines/engine_choice.hpp"
+#include "joust/settings.hpp"
+#include "race/model/files.hpp"
+
+// The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
+// logic can be tested with invented ones. The program fills this from its tables.
+namespace joust::race {
+
+inline constexpr std::string_view kDefaultClient = "epoll";
+
+struct Case;   // scenario.hpp
+struct Entry;  // race/model/result.hpp
+
+// An option of a protocol, passed to the children as --NAME VALUE.
+struct OptionRow {
+  std::string name{};
+  std::vector<std::string> choices{};  // empty: any text
+  bool serves = true;                  // valid for the server
+  bool loads = true;                   // valid for the client
+  bool in_ceiling = true;              // false: costs the server's time, so a ceiling is measured without it
+
+  bool is_for(Role role) const;
+};
+
+struct ProtocolRow {
+  std::string name{};
+  std::uint64_t least_payload_bytes = 1;
+  std::uint64_t largest_payload_bytes = 1 << 20;
+  std::string no_payload{};                          // why --payload has no meaning; empty if it has
+  bool takes_turns = false;                          // the connections of its load can rest
+  bool counts_turns = false;                         // only between two messages, which are transfers
+  std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
+  bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
+  std::vector<OptionRow> options{};
+  std::string verified = "byte for byte";  // how replies are checked
+  // The engines that do not fit as server or as client, with the reason.
+  std::map<std::string, std::string> unsupported{}, unsupported_clients{};
+  // Returns why the entry's engines cannot support its options with the load of this case; empty if they can.
+  // Null: they can.
+  std::function<std::string(const Entry&, const Case&)> objection{};
+
+  // Returns why an option has no effect on a side, for a client with these options; empty if it has one.
+  // Null: all options have an effect.
+  std::function<std::string(const std::string& option, Role side, const Settings& client)> no_effect{};
+  // Returns the server's options with the additions that the client's options need because a race repeats its
+  // load. Throws std::invalid_argument where they do not fit. Null: the given options.
+  std::function<Settings(const Settings& server, const Settings& client)> repeatable{};
+
+  const OptionRow* option(const std::string& wanted) const;  // null if no option has that name
+};
+
+struct Catalogue {
+  std::vector<EngineRow> engines{};
+  std::vector<ProtocolRow> protocols{};
+  // Returns true if a program of that name is installed. Null: any program is.
+  std::function<bool(const std::string& name)> has_program{};
+  // Returns why the files of a case and a copy of them do not fit in their place, beside `beside` bytes of
+  // other cases; empty if they do. Null: they do.
+  std::function<std::string(const FilePlan& files, std::uint64_t beside)> no_room{};
+
+  const EngineRow* engine(const std::string& name) const;  // null if no engine has that name
+  // Returns the client engine for a server engine where none is chosen: kDefaultClient for a stream.
+  // Otherwise the same engine if it dials, or the first engine with the same kind of delivery.
+  std::string standard_client(const std::string& server) const;
+  const ProtocolRow* protocol(const std::string& name) const;  // null if no protocol has that name
+};
+
+}  // namespace joust::race

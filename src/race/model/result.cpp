@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#include "race/model/result.hpp"
+
+#include <algorithm>
+
+namespace joust::race {
+namespace {
+
+// The shortest window in which the server's usage is known.
+constexpr double kLeastWindowOfServer_s = 0.1;
+
+}  // namespace
+
+std::optional<double> ScheduleResult::achieved() const {
+  if (due == 0) return std::nullopt;
+  return 1 - static_cast<double>(unsent) / static_cast<double>(due);
+}
+
+std::optional<double> Trial::throughput_per_s() const {
+  if (load && load->schedule) {
+    const auto achieved = load->schedule->achieved();
+    return achieved ? std::optional(*achieved * load->schedule->rate_per_s) : std::nullopt;
+  }
+  if (!turns.empty()) return turns_throughput_per_s;
+  return load ? std::optional(load->throughput_per_s) : std::nullopt;
+}
+
+std::optional<double> Trial::server_cpu_us_per_message() const {
+  if (!turns.empty()) return turns_server_cpu_us_per_message;
+  const Usage* const usage = known_server_usage();
+  if (usage == nullptr || load->verified == 0) return std::nullopt;
+  return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
+}
+
+// Scales the throughput in bytes with that in messages, because every transfer has the same size.
+std::optional<double> Trial::mb_per_s() const {
+  if (!load || !load->mb_per_s || turns.empty()) return load ? load->mb_per_s : std::nullopt;
+  if (!turns_throughput_per_s || load->throughput_per_s <= 0) return std::nullopt;
+  return *load->mb_per_s * *turns_throughput_per_s / load->throughput_per_s;
+}
+
+std::optional<double> Trial::deliveries_per_s() const {
+  const auto rate = throughput_per_s();
+  if (!rate || load->deliveries.empty()) return std::nullopt;
+  return *rate * static_cast<double>(load->connections_ok);
+}
+
+const Usage* Trial::known_server_usage() const {
+  return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
+}
+
+double Trial::messages_of_usage() const {
+  return static_cast<double>(load->verified + (turns.empty() ? 0 : load->beside));
+}
+
+double Trial::time_of_usage_s() const {
+  return turns.empty() ? load->duration_s : turns_s;
+}
+
+std::vector<const Trial*> usable_trials(const Entry& entry) {
+  std::vector<const Trial*> usable;
+  for (const Trial& trial : entry.trials)
+    if (trial.counted && trial.measured()) usable.push_back(&trial);
+  return usable;
+}
+
+const Entry* find_entry(const CaseResult& result, const std::string& name, EntryKind kind) {
+  const auto found = std::ranges::find_if(result.entries, [&](const Entry& entry) {
+    return entry.kind == kind && entry.contestant.name == name;
+  });
+  return found == result.entries.end() ? nullptr : &*found;
+}
+
+const Entry* second_entry(const CaseResult& result) {
+  const auto found = std::ranges::find_if(result.entries, [&](const Entry& entry) {
+    return entry.kind == EntryKind::again && entry.repeats == result.reference;
+  });
+  return found == result.entries.end() ? nullptr : &*found;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/clock_rate.hpp"
+#include "measure/environment.hpp"
+#include "measure/machine_cpu.hpp"
+#include "measure/throttling.hpp"
+#include "measure/usage.hpp"
+#include "race/model/loss.hpp"
+#include "race/model/scenario.hpp"
+#include "race/model/turn.hpp"
+#include "stats/intervals.hpp"
+#include "stats/ties.hpp"
+
+// The recorded data of a race, and the conclusions. Checks, tables and documents are functions of these.
+namespace joust::race {
+
+struct BuildInfo {
+  std::string type{};        // "Release"
+  std::string sanitizers{};  // empty: none
+  std::string version{};
+  bool operator==(const BuildInfo&) const = default;
+};
+
+// Percentiles are empty if too few samples lie beyond them.
+struct Latency {
+  std::optional<double> mean{}, p50{}, p90{}, p99{}, p999{}, max{};
+  std::uint64_t samples = 0;
+  bool merged = false;               // from the samples of all trials together, not medians over trials
+  std::vector<std::string> shaky{};  // percentiles with few samples beyond them: "p999"
+};
+
+// Latencies and how many messages had each.
+using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+// Figures that exist only in an open loop.
+struct ScheduleResult {
+  double rate_per_s = 0;              // the rate asked for
+  std::uint64_t due = 0, unsent = 0;  // requests due in the window; of these, requests not sent in it
+  Latency uncorrected_ns{};           // counted from the actual send, not from the intended time
+  Latency lateness_ns{};  // how late the load itself was: a slot was free, and the request was not sent
+  LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
+  std::optional<double> achieved() const;  // the share of the schedule; nothing if no request was due
+};
+
+// The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
+struct TimedWindow {
+  std::int64_t from = 0, to = 0;
+};
+
+// The load child's result, for the timed window unless a name says otherwise.
+struct LoadResult {
+  std::string document{};  // all of it, as JSON
+  std::uint64_t connections_ok = 0, connections_failed = 0;
+  std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
+  std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
+  std::uint64_t handovers = 0;                    // connections that the server has ended with replies
+  std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
+  std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
+  std::uint64_t beside = 0;             // verified replies in the ramps of turns
+  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
+  double duration_s = 0, throughput_per_s = 0;
+  std::optional<double> mb_per_s{};  // file protocols: millions of the files' bytes a second
+  std::optional<TimedWindow> window_ns{};
+  Latency latency_ns{};
+  LatencyCounts histogram_ns{};  // may be empty
+  std::optional<ScheduleResult> schedule{};
+  std::vector<double> slices{};  // messages verified in each of equal parts of the window
+  Usage usage{};
+  std::uint64_t threads = 1;
+  std::string engine{}, wait{};
+  Settings knobs{}, socket{};  // options of the socket are read back from the kernel
+  BuildInfo build{};
+  std::map<std::string, std::uint64_t> errors{};  // by stage
+  std::vector<std::string> messages_of_errors{};
+  std::map<std::string, std::uint64_t> deliveries{};  // whole run of a broadcast: expected, lost ...
+  std::vector<std::string> missing{};                 // kernel features the engine had to do without
+  std::vector<std::string> notes{};
+};
+
+// The document of `joust load --json`; the error says which key is missing or wrong.
+std::expected<LoadResult, std::string> parse_load(const std::string& json);
+
+// The server's side of a trial. Only the usage of an external server is known.
+struct ServerResult {
+  std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
+  std::string engine{}, wait{};  // as reported by the child
+  std::uint64_t threads = 0;
+  Settings knobs{};
+  BuildInfo build{};
+  Settings socket{};
+  std::uint64_t connections_failed = 0;
+  std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
+  std::map<std::string, std::uint64_t> errors{};
+  std::vector<std::string> missing{};  // kernel features the engine had to do without
+  std::vector<std::string> notes{};
+};
+
+// One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
+// In turns, `round` is the number of the generation.
+struct Trial {
+  std::uint64_t round = 0;     // number of the round, from 1
+  std::uint64_t attempt = 1;   // number of the attempt of the round; above 1 in a repeated round
+  std::uint64_t position = 0;  // place in the round's order, from 1
+  bool disturbed = false;      // other guests or processes used too much of the machine
+  bool late = false;           // usage and calls were read too late and are not used
+  bool serverless = false;     // a command that moves files has no server
+  bool counted = true;         // false: reported, but another attempt of its round is used
+  std::optional<LoadResult> load{};
+  ServerResult server{};
+  std::vector<Turn> turns{};  // empty for a trial with a window of its own
+  double turns_s = 0;         // time of all turns, recorded or not, which the usage covers
+  double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
+  // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
+  std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
+  std::optional<MachineCpu> machine{};    // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};     // the CPUs of both sides in that window; empty if not pinned
+  std::optional<Throttling> throttled{};  // by a CPU quota, during the timed window
+  std::optional<ClockRates> clock{};      // clock rates of the pinned CPUs, at both ends of the window
+  std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
+  std::string calls_reason{};                            // why a count is absent
+  std::string failure{};                                 // in words; empty if there was none
+  std::vector<std::string> last_words{};                 // the end of a failed child's stderr
+  bool refused = false;      // a child reported wrong usage: no contestant can run with it
+  bool interrupted = false;  // by the user, not by a failure
+
+  // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
+  std::optional<double> throughput_per_s() const, mb_per_s() const;
+  std::optional<double> deliveries_per_s() const;  // for a room, which delivers each message to all members
+  std::optional<double> server_cpu_us_per_message() const;
+
+  // Returns the server's usage, or null where it is not known: in process, and in a short window, because the
+  // runner may read a server some milliseconds off the window's ends. (The load reads its own usage on time.)
+  const Usage* known_server_usage() const;
+
+  // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
+  // with their ramps.
+  double messages_of_usage() const;
+  double time_of_usage_s() const;
+
+  // True if statistics may use the result: figures per message need at least one message.
+  bool measured() const { return failure.empty() && !interrupted && load && load->verified > 0; }
+};
+
+// System calls per verified message, counted in a separate pass because counting slows every call.
+struct CallCount {
+  std::optional<double> server_per_message{}, client_per_message{};
+  std::string reason{};  // why a count is absent
+};
+
+// The middle of a figure over rounds, with its interval.
+struct Estimate {
+  double median = 0;  // the median; for a ratio the Hodges-Lehmann estimate
+  stats::Interval interval{};
+  double confidence = 0;  // the coverage reached: of a ratio, that of all comparisons of the case together
+};
+
+struct Sides {
+  std::optional<double> server{}, client{};
+};
+
+// Latency figures over rounds. A round's figure is from one trial's samples, all turns together.
+struct LatencyEstimates {
+  std::optional<Estimate> mean{}, p50{}, p99{}, p999{};
+};
+
+// The latency figures that are compared between contestants.
+struct LatencyFigure {
+  const char* name;   // in documents: "p99"
+  const char* words;  // in texts: "p99 latency"
+  std::optional<double> Latency::*of_trial;
+  std::optional<Estimate> LatencyEstimates::*estimate;
+};
+inline constexpr LatencyFigure kLatencyFigures[] = {
+    {"mean", "mean latency", &Latency::mean, &LatencyEstimates::mean},
+    {"p50", "median latency", &Latency::p50, &LatencyEstimates::p50},
+    {"p99", "p99 latency", &Latency::p99, &LatencyEstimates::p99},
+    {"p999", "p99.9 latency", &Latency::p999, &LatencyEstimates::p999}};
+inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedianLatency = kLatencyFigures[1],
+                                     &kP99Latency = kLatencyFigures[2];
+
+struct ScheduleSummary {                    // figures of an open loop
+  Estimate achieved{};                      // the share of the requests due that were sent in the window
+  Latency uncorrected_ns{}, lateness_ns{};  // all trials' samples together
+};
+
+// A contestant's counted trials: medians with intervals.
+struct Summary {
+  std::size_t trials = 0;
+  std::optional<Estimate> throughput_per_s{};
+  std::optional<double> mb_per_s{}, deliveries_per_s{};  // file transfers only; rooms only
+  std::optional<Estimate> ratio{};                       // to the reference, paired within rounds
+  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the server's CPU time
+  Latency latency_ns{};                                               // all trials' samples together
+  LatencyEstimates latency_by_round{};
+  LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
+  std::optional<ScheduleSummary> schedule{};
+  std::optional<Loss> loss{};  // all trials together; lossy deliveries only
+  Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
+};
+
+// The role of an entry: contestant, the reference's second entry (A/A), or the generator's ceiling.
+enum class EntryKind { contestant, again, ceiling };
+
+// The suffix of the second entry's name.
+inline constexpr const char* kAgain = " (again)";
+
+struct Entry {
+  EntryKind kind = EntryKind::contestant;
+  Contestant contestant{};
+  std::string repeats{};  // in a second entry: the contestant charged with its faults
+  bool in_process = false;
+  bool server_polled = false, client_polled = false;  // a kernel thread polls beside each of its loops
+  bool server_forks = false, client_forks = false;    // the usage is that of a tree of processes
+  bool server_tcp = true, client_tcp = true;          // its sockets have the options of TCP
+  std::string listen = "127.0.0.1:0";                 // where its server listens
+  Settings server_options{}, client_options{};  // options of the protocol; in process the client has both
+  std::string unavailable{};                    // why it cannot run; then there are no trials
+  std::vector<Trial> trials{};
+  CallCount calls{};
+  std::size_t failures = 0;  // trials without a result
+  Summary summary{};
+  bool ranked = true;
+  bool at_least = false;                // the generator was the limit: the figure is a lower bound
+  std::string reason{};                 // why it is not ranked
+  bool told_apart = false;              // from the reference, by the figure that ranks the case
+  std::optional<int> tie_group{};       // from 1, the best first; members of a group tie; none if at_least
+  bool cost_told_apart = false;         // from the reference, by the server's CPU time per message
+  std::optional<int> cost_tie_group{};  // from 1, the cheapest first
+
+  bool is_contestant() const { return kind == EntryKind::contestant; }
+};
+
+enum class Verdict { pass, warn, refuse };
+
+// The finding of a check. `bars` maps contestants excluded from the ranking to the reason.
+struct CheckResult {
+  int id = 0;
+  std::string title{};
+  Verdict verdict = Verdict::pass;
+  std::string detail{};
+  std::map<std::string, std::string> bars{};
+  std::vector<std::string> at_least{};  // contestants whose figure is a lower bound
+  bool invalidates = false;             // the whole measurement, not only single contestants
+};
+
+struct CaseResult {
+  Case plan{};
+  std::string verified = "byte for byte";  // how the protocol's replies are checked
+  std::string reference{};                 // the contestant the ratios are to; empty if none was measured
+  std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
+  std::vector<Entry> entries{};
+  std::vector<CheckResult> checks{};
+  stats::Family family{1};           // the comparisons of its ranked contestants
+  double least_difference = 0;       // the least that is reported, in the figure that ranks: 0.02 is 2 %
+  double least_cost_difference = 0;  // the least that is reported, in the server's CPU time per message
+  bool reference_differs = false;    // the reference differs from its second entry
+  std::string verdict{};             // in words
+
+  // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
+  // percentile. Where trials have too few messages for it, as in rooms, it is the median or the mean.
+  bool ranked_by_latency() const { return plan.open_loop(); }
+  const LatencyFigure* latency = &kP99Latency;  // set by summarize()
+};
+
+struct RaceResult {
+  Scenario scenario{};
+  std::string version{};
+  std::uint64_t seed = 0;
+  std::uint64_t rounds = 0;  // finished
+  std::uint64_t rounds_again = 0;
+  std::size_t looks = 1;  // how often the intervals decide, or could have decided, that the race ends
+  bool complete = false;
+  std::string incomplete{};  // why
+  std::string refused{};     // a child's message about invalid arguments: there is nothing to report
+  Environment environment{};
+  CpuPlan cpus{};  // where the children ran
+  std::vector<CaseResult> cases{};
+};
+
+// The trials that statistics may use: counted, with a result.
+std::vector<const Trial*> usable_trials(const Entry& entry);
+
+// The second entry of the planned reference, whichever the ratios are to; null if there is none.
+const Entry* second_entry(const CaseResult& result);
+
+// Returns null if no entry has that name and kind.
+const Entry* find_entry(const CaseResult& result, const std::string& name,
+                        EntryKind kind = EntryKind::contestant);
+
+}  // namespace joust::race

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "race/model/scenario.hpp"
+
+#include <algorithm>
+
+#include "base/random.hpp"
+
+namespace joust::race {
+namespace {
+
+// The longest pause that is calculated with. No trial lasts so long, so longer pauses make no difference.
+constexpr double kLongestPause_s = 1e6;
+
+}  // namespace
+
+LoadPlan standard_load() {
+  return {.connections = 64, .duration = std::chrono::seconds(1), .warmup = std::chrono::milliseconds(300)};
+}
+
+Duration pause_of(const LoadPlan& load) {
+  const std::chrono::duration<double> longest(kLongestPause_s);
+  return std::chrono::round<Duration>(std::min<std::chrono::duration<double>>(load.mean_interval(), longest));
+}
+
+Duration longest_pause_of(const LoadPlan& load) {
+  return load.arrivals == LoadPlan::Arrivals::poisson ? kLongestPoissonGap * pause_of(load) : pause_of(load);
+}
+
+bool Case::open_loop() const {
+  return load.open_loop() || rate_share || !rates.empty() || (sweep && sweep->axis == "rate");
+}
+
+LoadPlan Case::load_at_some_rate() const {
+  LoadPlan some = load;
+  if (open_loop() && !load.open_loop()) some.rate_per_s = static_cast<double>(load.connections);
+  return some;
+}
+
+// A case that stands for one value of a sweep, or for one of several rates, has the name of the whole too.
+bool Case::is_called(const std::string& name_of_case) const {
+  return name_of_case == name || name_of_case == one_of || (point && name_of_case == point->of);
+}
+
+bool Contestant::takes_part_in(const Case& one) const {
+  const auto is_one = [&](const std::string& each) { return one.is_called(each); };
+  return transfer.empty() != one.files.has_value() && (cases.empty() || std::ranges::any_of(cases, is_one));
+}
+
+void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one) {
+  if (given.contains("rate") || given.contains("interval") || !rates.empty()) {
+    one.rates = rates;
+    one.rate_share.reset();
+  }
+  one.warmup_given |= given.contains("warmup");
+  const bool is_rate_unknown = one.open_loop() && !given.contains("rate") && !one.load.open_loop();
+  LoadTexts all = given;
+  if (is_rate_unknown || !rates.empty())
+    all["rate"] = "1";  // for the settings that have a meaning with a rate
+  apply(all, one.load, standard_load());
+  if (all.size() > given.size()) one.load.rate_per_s = 0;
+}
+
+Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue) {
+  Settings options = choice.options;
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  for (const auto& [name, value] : one.options)
+    if (const OptionRow* option = protocol->option(name); option != nullptr && option->is_for(role))
+      options.emplace(name, value);
+  return options;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "joust/load_plan.hpp"
+#include "joust/time.hpp"
+#include "load/settings.hpp"
+#include "race/model/catalogue.hpp"
+#include "race/model/files.hpp"
+
+// The race to be run, from a scenario file or from the flags of `joust race`.
+namespace joust::race {
+
+// Either messages per second, of all connections together, or a share of the capacity: 0.3 is 30 %.
+struct Rate {
+  std::optional<double> per_s{}, share{};
+  bool operator==(const Rate&) const = default;
+};
+
+// The throughput of the slowest contestant of a case in a closed loop.
+struct Capacity {
+  double per_s = 0;
+  std::string contestant{};
+};
+
+// The unit of a turn's size: all contestants send for the same time, or the same number of transfers or
+// messages.
+enum class TurnUnit : std::uint8_t { time, transfers, messages };
+
+// How the contestants of a case take turns within a generation (LoadPlan::turns). The race's plan sets it.
+// The turns of a contestant in a generation add up to LoadPlan::duration.
+struct TurnPlan {
+  TurnUnit unit = TurnUnit::time;
+  std::uint64_t count = 0;  // messages of each connection in a counted turn; 0: not chosen yet
+  Duration rest{};          // the longest time between two turns of a contestant
+};
+
+// Returns the load of a race that gives no other.
+LoadPlan standard_load();
+
+// Return times between two messages of a connection by the schedule: the mean, at most 1e6 s, and a time that
+// is hardly ever exceeded. 0 in a closed loop.
+Duration pause_of(const LoadPlan& load);
+Duration longest_pause_of(const LoadPlan& load);
+
+// TCP options of all contestants of a case. A contestant may have a nodelay of its own (EngineChoice)
+// instead. Options that are not given have the engines' common default.
+struct SocketPlan {
+  std::optional<bool> nodelay{};
+  std::optional<std::string> congestion{};
+  std::optional<std::uint64_t> send_buffer_bytes{};
+  std::optional<std::uint64_t> receive_buffer_bytes{};
+  std::optional<std::uint64_t> backlog{};
+};
+
+struct LimitPlan {
+  std::optional<Duration> connect_timeout{};
+  std::optional<Duration> request_timeout{};
+  std::optional<Duration> idle_timeout{};
+  std::optional<Duration> trial_timeout{};  // for a whole trial, which is then killed and reported
+};
+
+// CPU lists ("0", "0-1,3"). Empty: chosen by joust; "any": not pinned.
+struct CpuPlan {
+  std::string server{};
+  std::string client{};
+  std::vector<std::string> remarks{};  // why the chosen places are unequal or slow, in words
+};
+
+struct Case;
+
+struct Contestant {
+  std::string name{};
+  EngineChoice server{};             // unused if `command` or `transfer` is given
+  std::string command{};             // an external server: a shell command; see server_command()
+  std::vector<std::string> needs{};  // the programs that its commands run
+  EngineChoice client{};
+  std::string transfer{};            // a shell command that moves the files of a case, from {from} to {into}
+  std::vector<std::string> cases{};  // the cases that it takes part in; empty: all of its kind
+  bool moves_files = true;           // false: shows a bound and moves no files, so it is not ranked
+
+  bool external() const { return !command.empty() || !transfer.empty(); }
+  bool takes_part_in(const Case& one) const;
+};
+
+// A number of the load that is measured at several values.
+struct Sweep {
+  std::string axis{};  // connections, payload, depth, threads (of the servers) or rate
+  std::vector<double> values{};
+};
+
+// One value of a sweep.
+struct SweepPoint {
+  std::string axis{};
+  double value = 0;
+  std::string of{};  // the name of the case that had the sweep
+};
+
+// One load for all contestants. Figures of different cases are never compared.
+struct Case {
+  std::string name = "main";
+  std::string title{};
+  std::string protocol{};           // unused if `files` is given
+  std::optional<FilePlan> files{};  // the files that its contestants move
+  Settings options{};               // options of the protocol, for both sides of every contestant
+  LoadPlan load = standard_load();
+  bool warmup_given = false;           // otherwise a race that ends by time may shorten it
+  std::vector<Rate> rates{};           // an open loop for each rate; a case of a plan has none
+  std::optional<double> rate_share{};  // the share of the capacity that the load's rate is, or will be
+  TurnPlan turn{};
+  SocketPlan socket{};                 // the scenario's, with what the case changes
+  std::string one_of{};                // in a case of one rate of several: the name of the case that had them
+  std::optional<Capacity> capacity{};  // the capacity that its rate is a share of, once it is known
+  std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
+  std::optional<SweepPoint> point{};   // in a case of one value of a sweep: the value
+  std::optional<std::uint64_t>
+      server_threads{};  // in place of the contestants' own, where an engine has loops
+
+  bool is_called(const std::string& name_of_case) const;
+  // Returns whether requests are due by a rate, which may not be known yet.
+  bool open_loop() const;
+  // Returns the load with an arbitrary rate where the rate is not known yet, for questions that do not depend
+  // on it.
+  LoadPlan load_at_some_rate() const;
+  // Returns the unit that its figures count.
+  const char* unit() const { return files ? "file" : "message"; }
+};
+
+struct Scenario {
+  std::string file{};  // its path; empty for a race described by flags
+  std::string title{};
+  std::string description{};
+  std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
+  double precision = 0.03;   // half the interval of every ratio
+  bool allow_unranked =
+      false;  // true: a contestant that is not ranked, or a race without a result, is no failure
+  Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
+  std::optional<std::uint64_t> seed{};
+  bool quick = false;  // warn of disturbed rounds and do not repeat them
+  bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
+  std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
+  std::string reference{};         // the contestant to compare with; empty: the first that can run
+  SocketPlan socket{};             // for cases that give no other
+  LimitPlan limits{};
+  CpuPlan cpus{};
+  std::vector<Case> cases{};
+  std::vector<Contestant> contestants{};
+};
+
+inline constexpr std::uint64_t kQuickRounds = 3;
+inline constexpr std::uint64_t kStandardRounds = 10;
+inline constexpr std::uint64_t kMostRounds = 1000;
+inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // the longest that may be asked for
+
+// The tables [quick] and [full] of a file change its cases where this size is asked for.
+enum class Size { usual, quick, full };
+
+// Replaces settings of the case's load, and the settings that exclude these. With `rates` the case becomes an
+// open loop for each rate.
+void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one);
+
+// Returns the protocol options of a side: the contestant's, then the case's.
+Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);
+
+}  // namespace joust::race

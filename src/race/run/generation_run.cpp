@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+#include "race/run/generation_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "load/turns.hpp"
+#include "stats/random.hpp"
+#include "stats/side_by_side.hpp"
+#include "stats/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+// The least length that a counted turn counts as. Stopping one contestant and waking another takes time too,
+// so a generation has a limited number of short turns.
+constexpr Duration kLeastOfCountedTurn = std::chrono::milliseconds(5);
+constexpr std::uint64_t kMostMessages = 1'000'000'000;  // messages of a connection in a turn
+
+// Returns the mean latency. In a closed loop all connections' slots are in use, so it follows from the
+// throughput (Little's law).
+Duration latency_of(const Turn& turn, const LoadPlan& load) {
+  if (turn.messages == 0) return kLongestChosenTurn;
+  const double slots = static_cast<double>(load.connections * load.depth);
+  return std::chrono::round<Duration>(
+      std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
+}
+
+// Returns the length of a turn that a contestant needs, from its warm-up. In an open loop few slots are in
+// use, so the warm-up does not show the latency.
+Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
+  if (!load.open_loop()) return turn_length(latency_of(warmup, load));
+  const std::chrono::duration<double> filled(kMessagesInOpenTurn / load.rate_per_s);
+  return std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn);
+}
+
+class GenerationRun {
+ public:
+  GenerationRun(Generation& generation, const std::vector<TrialOrder>& orders, GenerationPlan& plan,
+                const Stop& stop)
+      : generation_(generation),
+        orders_(orders),
+        plan_(plan),
+        stop_(stop),
+        turns_(orders.size()),
+        trials_(orders.size()) {}
+
+  std::vector<Trial> run() {
+    start();
+    choose_turn();
+    Duration windows{};
+    for (std::uint64_t number = 1; number <= kFewestTurns || windows < plan_.window; ++number) {
+      if (alive_.empty() || stop_.requested() || plan_.too_long) break;
+      windows += take_turns(number);
+    }
+    for (const std::size_t i : alive_) finish(i);
+    set_figures(trials_);
+    return std::move(trials_);
+  }
+
+ private:
+  // Starts the contestants one after the other, so that a start takes no CPU time from a turn.
+  void start() {
+    for (std::size_t i = 0; i < turns_.size() && !plan_.too_long; ++i)
+      if (!stop_.requested() && generation_.start(i) && warm_up(i))
+        alive_.push_back(i);
+      else
+        finish(i);
+  }
+
+  void finish(std::size_t i) {
+    trials_[i] = generation_.finish(i);
+    trials_[i].turns = std::move(turns_[i]);
+  }
+
+  // Ends a failed contestant at once, so that it takes nothing from the others' turns.
+  void drop(std::size_t i) {
+    std::erase(alive_, i);
+    finish(i);
+  }
+
+  bool warm_up(std::size_t i) {
+    const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
+    if (plan_.counted) return warm_up_by_count(i, length);
+    const auto turn = generation_.take_turn(i, {.time = length}, false);
+    if (turn) longest_ = std::max(longest_, wanted_turn(*turn, orders_[i].load_case.load));
+    return turn.has_value();
+  }
+
+  // Warms up by numbers of messages. The number doubles from turn to turn, so that the last turn shows how
+  // long a message takes when all is warm. The next contestant is not started where turns take too long:
+  // files may need much memory.
+  bool warm_up_by_count(std::size_t i, Duration length) {
+    Duration message{};
+    std::uint64_t messages = 1;
+    for (Duration spent{}; spent < length; messages = std::min(2 * messages, kMostMessages)) {
+      const auto took = try_count(i, messages);
+      if (!took) return false;
+      spent += *took;
+      message = *took / static_cast<std::int64_t>(messages);
+    }
+    if (plan_.number == 1 && takes_too_long(message)) {  // later generations are like the first
+      const auto again = try_count(i, 1);                // it may have been a stall
+      if (!again) return false;
+      message = std::min(message, *again);
+      if (takes_too_long(message)) plan_.too_long = message;
+    }
+    shortest_message_ = std::min(shortest_message_, message);
+    longest_message_ = std::max(longest_message_, message);
+    return !plan_.too_long;
+  }
+
+  // Returns how long the turn took, at least a nanosecond for each message.
+  std::optional<Duration> try_count(std::size_t i, std::uint64_t messages) {
+    const auto turn = generation_.take_turn(i, {.messages = messages}, false);
+    if (!turn) return std::nullopt;
+    return std::max<Duration>(std::chrono::round<Duration>(std::chrono::duration<double>(turn->turn_s)),
+                              Duration(static_cast<std::int64_t>(messages)));
+  }
+
+  bool takes_too_long(Duration message) const {
+    const auto messages = static_cast<double>(std::max<std::uint64_t>(plan_.messages, 1));
+    return std::chrono::duration<double>(message) * messages > kLongestChosenTurn;
+  }
+
+  // Chooses one size of turn for all contestants.
+  void choose_turn() {
+    if (alive_.empty()) return;
+    const bool all = alive_.size() == orders_.size();  // the slowest may be missing otherwise
+    if (plan_.counted) {
+      size_.messages = plan_.messages > 0 ? plan_.messages : chosen_messages();
+      if (all) plan_.messages = size_.messages;
+    } else {
+      size_.time = plan_.turn.value_or(std::max(longest_, kShortestChosenTurn));
+      if (all) plan_.turn = size_.time;
+    }
+  }
+
+  // Returns a number of messages for which even the fastest contestant works for a turn's length, unless that
+  // would keep the slowest for too long.
+  std::uint64_t chosen_messages() const {
+    const Duration wanted = plan_.turn.value_or(kShortestChosenTurn);
+    const std::int64_t enough = (wanted + shortest_message_ - Duration(1)) / shortest_message_;
+    const std::int64_t most = std::max<Duration>(kLongestChosenTurn, wanted) / longest_message_;
+    return static_cast<std::uint64_t>(std::clamp<std::int64_t>(enough, 1, std::max<std::int64_t>(most, 1)));
+  }
+
+  // Gives each contestant its turn of this number. Returns the length of each turn's window. For counted
+  // turns it is the median, which a stall of one of them does not move.
+  Duration take_turns(std::uint64_t number) {
+    std::seed_seq seed{plan_.seed & 0xffffffffU, plan_.seed >> 32, plan_.number, number};
+    stats::Random random(seed);
+    const TurnSize size = size_of_turns(random);
+    std::vector<double> lengths_s;
+    std::vector<std::size_t> order = alive_;
+    stats::shuffle(order, random);
+    for (const std::size_t i : order) {
+      if (stop_.requested()) break;
+      if (auto turn = generation_.take_turn(i, size, true)) {
+        turn->number = number;
+        lengths_s.push_back(turn->turn_s);
+        turns_[i].push_back(*turn);
+      } else {
+        drop(i);
+      }
+    }
+    if (!plan_.counted) return size.time - size.time / kRampShare;
+    const std::chrono::duration<double> typical(lengths_s.empty() ? 0 : stats::median(lengths_s));
+    return std::max<Duration>(std::chrono::round<Duration>(typical), kLeastOfCountedTurn);
+  }
+
+  // Returns a size that differs from round to round in an open loop. A connection of an open loop sends in a
+  // fixed period. If turns lasted as long as the period, or a whole fraction of it, the connection would send
+  // at the same place of every turn, perhaps always in the ramp, which is not counted.
+  TurnSize size_of_turns(stats::Random& random) const {
+    if (!orders_.front().load_case.load.open_loop()) return size_;
+    const auto more = stats::draw_below(random, static_cast<std::uint64_t>(size_.time.count()) / 2);
+    return {.time = size_.time + Duration(static_cast<std::int64_t>(more))};
+  }
+
+  // Returns a table whose rows are the rounds of turns. An engine without sockets does not share the noise of
+  // the others, and is left out. So is a trial that has failed.
+  stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
+    stats::TwoWayTable rows;
+    for (std::size_t i = 0; i < trials.size(); ++i)
+      for (const Turn& turn : trials[i].turns) {
+        if (orders_[i].entry.in_process || !trials[i].failure.empty()) continue;
+        if (rows.size() < turn.number)
+          rows.resize(turn.number, std::vector<std::optional<double>>(trials.size()));
+        if (const auto value = (turn.*figure)()) rows[turn.number - 1][i] = std::log(*value);
+      }
+    return rows;
+  }
+
+  void set_figures(std::vector<Trial>& trials) {
+    const std::vector<double> rates = stats::levels_side_by_side(table(trials, &Turn::throughput_per_s));
+    const std::vector<double> costs =
+        stats::levels_side_by_side(table(trials, &Turn::server_cpu_us_per_message));
+    const auto figure = [](const std::vector<double>& logs, std::size_t i) -> std::optional<double> {
+      if (i >= logs.size() || std::isnan(logs[i])) return std::nullopt;
+      return std::exp(logs[i]);
+    };
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].turns_throughput_per_s = figure(rates, i);
+      trials[i].turns_server_cpu_us_per_message = figure(costs, i);
+      if (orders_[i].entry.in_process && trials[i].load)
+        trials[i].turns_throughput_per_s = trials[i].load->throughput_per_s;
+    }
+  }
+
+  Generation& generation_;
+  const std::vector<TrialOrder>& orders_;
+  GenerationPlan& plan_;
+  const Stop& stop_;
+  std::vector<std::size_t> alive_;
+  std::vector<std::vector<Turn>> turns_;
+  std::vector<Trial> trials_;
+  TurnSize size_{};
+  Duration longest_{};  // the longest turn that a contestant needs
+  Duration shortest_message_ = Duration::max(), longest_message_{};  // on all connections at once
+};
+
+}  // namespace
+
+Duration turn_length(Duration latency) {
+  return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestChosenTurn, kLongestChosenTurn);
+}
+
+std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
+                                  GenerationPlan& plan, const Stop& stop) {
+  return GenerationRun(generation, orders, plan, stop).run();
+}
+
+}  // namespace joust::race

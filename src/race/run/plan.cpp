@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "race/run/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <utility>
+
+#include "race/run/contestant_entry.hpp"
+#include "race/run/entry_options.hpp"
+#include "race/run/generation_run.hpp"
+#include "race/scenario/engine_choice.hpp"
+
+namespace joust::race {
+namespace {
+
+// The engine without a transport, or null.
+const EngineRow* in_process_engine(const Catalogue& catalogue) {
+  const auto found = std::ranges::find_if(
+      catalogue.engines, [](const EngineRow& row) { return row.in_process && row.unavailable.empty(); });
+  return found == catalogue.engines.end() ? nullptr : &*found;
+}
+
+std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
+  if (one.files) return "whole commands are timed, which have no generator";
+  if (one.open_loop()) return "an open loop sends at the rate it is given";
+  const EngineRow* engine = in_process_engine(catalogue);
+  if (engine == nullptr) return "no engine that answers in process can run here";
+  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
+  const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
+  if (!reason.empty()) return reason;
+  if (protocol == nullptr || protocol->has_ceiling) return {};
+  constexpr auto kWhy =
+      "of '{}' the server's own work is the larger part, which would slow down a client in "
+      "the same process";
+  return fmt::format(kWhy, one.protocol);
+}
+
+// Adds the ceilings. The generator's ceiling depends on its number of threads and how they wait. It does not
+// depend on the client's engine, because a load in process has no sockets.
+void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
+  result.no_ceiling = why_no_ceiling(result.plan, catalogue);
+  if (!result.no_ceiling.empty()) return;
+  const EngineRow* engine = in_process_engine(catalogue);
+  std::set<std::pair<std::uint64_t, std::string>> setups;
+  for (const Entry& entry : std::vector<Entry>(result.entries)) {
+    const EngineChoice& client = entry.contestant.client;
+    if (!entry.is_contestant() || !entry.unavailable.empty()) continue;
+    if (!setups.emplace(client.threads, client.wait).second) continue;
+    const EngineChoice null{.engine = engine->name, .threads = client.threads, .wait = client.wait};
+    result.entries.push_back(
+        {.kind = EntryKind::ceiling,
+         .contestant = {.name = fmt::format("ceiling ({})", describe(null)), .server = null, .client = null},
+         .in_process = true,
+         .ranked = false,
+         .reason = "the generator's ceiling, for check 1"});
+  }
+}
+
+// The default reference is the first contestant that can run.
+void add_reference(CaseResult& result, const std::string& wanted) {
+  for (const Entry& entry : result.entries) {
+    if (!entry.ranked || (!wanted.empty() && entry.contestant.name != wanted)) continue;
+    result.reference = entry.contestant.name;
+    Entry again = entry;
+    again.kind = EntryKind::again;
+    again.repeats = entry.contestant.name;
+    again.contestant.name += kAgain;
+    again.ranked = false;
+    again.reason = "the reference once more, for check 4";
+    result.entries.push_back(std::move(again));
+    return;
+  }
+}
+
+// A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
+// standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
+std::size_t below(std::mt19937_64& random, std::size_t limit) {
+  return static_cast<std::size_t>(random() % limit);
+}
+
+// Returns the runs of a ceiling in a round: one in each of the first rounds, more if the race has few rounds.
+std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
+  const std::uint64_t spread = std::min(rounds, kCeilingTrials);
+  if (round > spread) return 0;
+  return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
+}
+
+// Returns whether a load can be split into turns. An interval needs a window without breaks. At a rate the
+// schedule goes on from turn to turn as if no time had passed, but the longest turn must have some messages,
+// and bursts of all connections must not fall into ramps.
+bool takes_turns(const LoadPlan& load) {
+  constexpr double kFewest = 10;
+  const double longest_turn_s = std::chrono::duration<double>(kLongestChosenTurn).count();
+  return load.interval == Duration{} && load.phase == LoadPlan().phase &&
+         (!load.open_loop() || load.rate_per_s * longest_turn_s >= kFewest);
+}
+
+void set_turns(CaseResult& one, const ProtocolRow& protocol) {
+  const auto rests = [&](const Entry& entry) {
+    return std::ranges::none_of(protocol.options_without_turns, [&](const std::string& option) {
+      return entry.server_options.contains(option) || entry.client_options.contains(option);
+    });
+  };
+  LoadPlan& load = one.plan.load;
+  TurnPlan& turn = one.plan.turn;
+  load.turns = protocol.takes_turns && takes_turns(load) && std::ranges::all_of(one.entries, rests);
+  if (!load.turns) return;
+  if (protocol.counts_turns || load.messages)
+    turn.unit = protocol.counts_turns ? TurnUnit::transfers : TurnUnit::messages;
+  turn.count = load.messages.value_or(0);
+  load.counted_turns = turn.unit != TurnUnit::time;
+}
+
+// A generation lasts little longer than the windows and the warm-ups of all its contestants together.
+Duration longest_rest(const CaseResult& one, Duration turn) {
+  const LoadPlan& load = one.plan.load;
+  if (!load.turns) return {};
+  if (load.counted_turns) turn = kFewestTurns * std::max<Duration>(turn, kLongestChosenTurn);
+  return (2 * load.duration + load.warmup + 2 * turn + std::chrono::seconds(15)) *
+         static_cast<std::int64_t>(one.entries.size());
+}
+
+// Plans many short generations in place of few long ones: they measure more precisely, because what differs
+// from start to start is the larger part of the noise. `share`: the part of the race's time for one entry.
+void shorten(Case& one, Duration share) {
+  LoadPlan& load = one.load;
+  constexpr std::int64_t kWantedGenerations = 12;
+  constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
+  // Start and end of both processes, and the opening of one connection.
+  constexpr Duration kStart = std::chrono::milliseconds(150), kOpening = std::chrono::microseconds(100);
+  constexpr Duration kShortest = std::chrono::milliseconds(100);
+  constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
+  if (!one.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
+  const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
+  const Duration in_turns = share / kWantedGenerations - start - load.warmup;
+  const auto sampled = std::chrono::round<Duration>(
+      std::chrono::duration<double>(load.open_loop() ? kSamples / load.rate_per_s : 0));
+  load.duration = std::min(load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
+}
+
+// Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them
+// for a precise result take hours. A race with such trials has a number of rounds, or as many of these as fit
+// into the time.
+void set_rule(Plan& plan, Duration time) {
+  plan.by_time = true;
+  plan.by_rule = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  plan.rounds = plan.by_rule ? kMostRounds : kStandardRounds;
+  std::size_t entries = 0;
+  for (const CaseResult& one : plan.cases) entries += one.entries.size();
+  for (CaseResult& one : plan.cases)
+    if (plan.by_rule && one.plan.load.turns) shorten(one.plan, time / static_cast<std::int64_t>(entries));
+}
+
+}  // namespace
+
+Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
+  Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
+  for (const Case& one : scenario.cases) {
+    CaseResult result{.plan = one};
+    const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+    if (protocol != nullptr) result.verified = protocol->verified;
+    for (const Contestant& contestant : scenario.contestants)
+      if (contestant.takes_part_in(one))
+        result.entries.push_back(contestant_entry(contestant, one, scenario, catalogue));
+    for (Entry& entry : result.entries) {
+      entry.reason = entry.unavailable;
+      if (entry.reason.empty() && !entry.contestant.moves_files)
+        entry.reason = "it moves no files: a bound, to compare with";
+      entry.ranked = entry.reason.empty();
+    }
+    add_reference(result, scenario.reference);
+    if (result.reference.empty()) add_reference(result, {});
+    add_ceilings(result, catalogue);
+    for (Entry& entry : result.entries) add_options(entry, one, catalogue);
+    if (scenario.turns && protocol != nullptr) set_turns(result, *protocol);
+    result.plan.turn.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
+    plan.cases.push_back(std::move(result));
+  }
+  if (plan.rounds == 0) set_rule(plan, scenario.time);
+  begin_round(plan, 1);
+  return plan;
+}
+
+void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message) {
+  Case& one = plan.cases[case_index].plan;
+  const std::uint64_t seed = one.load.seed;
+  one.load = scenario.cases[case_index].load;
+  one.load.seed = seed;
+  one.turn = {};
+  if (!one.load.messages && 2 * message > one.load.duration) one.load.messages = 1;
+  if (plan.by_rule) set_rule(plan, scenario.time);
+}
+
+Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {
+  Plan plan = make_plan(scenario, catalogue, seed);
+  plan.counts_calls = false;
+  for (CaseResult& one : plan.cases)
+    std::erase_if(one.entries, [](const Entry& entry) { return !entry.is_contestant(); });
+  return plan;
+}
+
+void begin_round(Plan& plan, std::uint64_t round) {
+  std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round};
+  std::mt19937_64 random(seed);
+  const std::uint64_t drawn = random() >> 32;  // short, for the command line
+  for (CaseResult& one : plan.cases) one.plan.load.seed = drawn;
+}
+
+std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt) {
+  std::vector<Slot> order;
+  for (std::size_t c = 0; c < plan.cases.size(); ++c)
+    for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
+      const Entry& entry = plan.cases[c].entries[e];
+      if (!entry.unavailable.empty()) continue;
+      const std::uint64_t times = entry.kind == EntryKind::ceiling ? ceilings_in(round, plan.rounds) : 1;
+      order.insert(order.end(), times, Slot{c, e});
+    }
+  std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
+  std::mt19937_64 random(seed);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
+  return order;
+}
+
+std::vector<std::size_t> cases_in_order(const Plan& plan, std::uint64_t round) {
+  std::vector<std::size_t> cases;
+  for (const Slot& slot : order_of_round(plan, round))
+    if (std::ranges::count(cases, slot.case_index) == 0) cases.push_back(slot.case_index);
+  return cases;
+}
+
+std::size_t trials_in(const Plan& plan) {
+  std::size_t trials = 0;
+  for (std::uint64_t round = 1; round <= plan.rounds; ++round) trials += order_of_round(plan, round).size();
+  return trials;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+#include "race/run/race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+#include "race/figures/disturbance.hpp"
+#include "race/judgement/interim_text.hpp"
+#include "race/run/call_counts.hpp"
+#include "race/run/generation_run.hpp"
+#include "race/run/stopping_rule.hpp"
+
+namespace joust::race {
+namespace {
+
+// How often a counting trial is repeated because its counters were read too late.
+constexpr int kLateTrials = 2;
+
+// One run of the plan: the loop over rounds, attempts and trials.
+class Running {
+ public:
+  Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
+      : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
+    if (!plan_.by_rule) trials_ = trials_in(plan_) + counting_pass().size();
+    turn_of_case_.assign(plan_.cases.size(), scenario_.turn);
+  }
+
+  RaceResult run() {
+    RaceResult result{.scenario = scenario_, .seed = plan_.seed};
+    while (goes_on(result) && run_round(result)) ++result.rounds;
+    count_calls();
+    result.looks = plan_.by_rule ? StoppingRule::kLooks : 1;
+    result.refused = refused_;
+    result.rounds_again = rounds_again_;
+    result.complete = !stop_.requested() && refused_.empty();
+    if (stop_.requested())
+      result.incomplete = plan_.by_rule
+                              ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
+                              : fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
+    result.cases = std::move(plan_.cases);
+    return result;
+  }
+
+ private:
+  bool goes_on(const RaceResult& result) {
+    if (result.rounds == plan_.rounds) return false;
+    if (plan_.by_time && !rule_.has_time(result.rounds, Clock::now())) return false;
+    if (!plan_.by_rule) return true;
+    if (!rule_.is_look(result.rounds)) return true;
+    RaceResult so_far = result;
+    so_far.looks = StoppingRule::kLooks;
+    so_far.cases = plan_.cases;
+    rule_.look(std::move(so_far));
+    return !rule_.reached();
+  }
+
+  bool goes_on(std::size_t case_index) const {
+    return !plan_.by_rule || (!rule_.reached(case_index) && rule_.has_part(case_index, Clock::now()));
+  }
+
+  bool over() const { return stop_.requested() || !refused_.empty(); }
+
+  Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
+
+  // Returns false if the race was interrupted before the round's end. Its trials so far are kept.
+  bool run_round(const RaceResult& result) {
+    const std::uint64_t round = result.rounds + 1;
+    begin_round(plan_, round);
+    for (const std::size_t i : cases_in_order(plan_, round))
+      if (plan_.cases[i].plan.load.turns && goes_on(i) && !over()) run_generation_of(i, round);
+    if (over()) return false;
+    const auto most_again = static_cast<std::uint64_t>(
+        kMostRoundsAgain * static_cast<double>(plan_.by_rule ? kStandardRounds : plan_.rounds));
+    std::uint64_t best = 1;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::uint64_t attempt = 1;; ++attempt) {
+      const Time began = Clock::now();
+      const auto worst = run_attempt(round, attempt);
+      if (!worst) break;
+      if (worst->severity < least) {
+        least = worst->severity;
+        best = attempt;
+      }
+      if (worst->severity <= 1 || scenario_.quick || rounds_again_ >= most_again) break;
+      if (plan_.by_time && !rule_.has_time_for(Clock::now() - began, Clock::now())) break;
+      ++rounds_again_;
+      trials_ += order_of_round(plan_, round, attempt + 1).size();
+      observer_.note(fmt::format("round {} {}: it is run again", round, worst->what));
+    }
+    keep_attempt(round, best);
+    return !over();
+  }
+
+  // Returns the disturbance of the most disturbed trial, because a comparison needs both. Nothing when
+  // interrupted or refused.
+  std::optional<Disturbance> run_attempt(std::uint64_t round, std::uint64_t attempt) {
+    Disturbance worst;
+    std::uint64_t position = 0;
+    for (const Slot& slot : order_of_round(plan_, round, attempt)) {
+      if (plan_.cases[slot.case_index].plan.load.turns) continue;
+      ++position;
+      if (entry(slot).failures >= kMostFailures) {
+        ++done_;
+        continue;
+      }
+      Trial trial = run_trial(slot, round, false);
+      if (trial.interrupted || trial.refused) return std::nullopt;
+      trial.round = round;
+      trial.attempt = attempt;
+      trial.position = position;
+      Disturbance here = disturbance_of(trial, entry(slot).in_process);
+      trial.disturbed = here.severity > 1;
+      if (here.severity > worst.severity) worst = std::move(here);
+      keep(slot, std::move(trial));
+      if (stop_.requested()) return std::nullopt;
+    }
+    return worst;
+  }
+
+  // Runs one generation of a case. It is not repeated, because a disturbance affects all of its contestants.
+  void run_generation_of(std::size_t case_index, std::uint64_t round) {
+    const Case& one = plan_.cases[case_index].plan;
+    std::vector<Slot> slots = order_of_round(plan_, round);
+    std::erase_if(slots, [&](const Slot& slot) { return slot.case_index != case_index; });
+    done_ += std::erase_if(slots, [&](const Slot& slot) { return entry(slot).failures >= kMostFailures; });
+    if (slots.empty()) return;
+    std::vector<TrialOrder> orders;
+    for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
+    GenerationPlan generation{.seed = plan_.seed,
+                              .number = round,
+                              .window = one.load.duration,
+                              .warmup = one.load.warmup,
+                              .turn = turn_of_case_[case_index],
+                              .counted = one.load.counted_turns,
+                              .messages = one.turn.count};
+    observer_.trial_starts(step_of(slots.front(), round, false));
+    const Time began = Clock::now();
+    std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
+    rule_.took(case_index, Clock::now() - began);
+    if (generation.too_long) return give_up_turns_of(case_index, *generation.too_long);
+    turn_of_case_[case_index] = generation.turn;
+    plan_.cases[case_index].plan.turn.count = generation.messages;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      Trial& trial = trials[i];
+      note_refusal(trial);
+      if (trial.interrupted || trial.refused) continue;
+      trial.round = round;
+      trial.position = i + 1;
+      trial.disturbed = disturbance_of(trial, entry(slots[i]).in_process).severity > 1;
+      observer_.trial_ended(step_of(slots[i], round, false), trial);
+      keep(slots[i], std::move(trial));
+    }
+    done_ += slots.size();
+  }
+
+  // Plans whole trials for the case; they follow in the same round.
+  void give_up_turns_of(std::size_t case_index, Duration message) {
+    const Case& one = plan_.cases[case_index].plan;
+    const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.turn.count, 1));
+    observer_.note(fmt::format("{}: a turn would take {}, which is too long: whole trials", one.name,
+                               format_duration(message * messages)));
+    give_up_turns(plan_, scenario_, case_index, message);
+    rule_ = StoppingRule(scenario_, plan_, begun_);
+    if (!plan_.by_rule) trials_ = trials_in(plan_) + counting_pass().size();
+  }
+
+  RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
+    return {.round = round,
+            .rounds = plan_.by_rule ? 0 : plan_.rounds,
+            .trial = done_ + 1,
+            .trials = trials_,
+            .time = scenario_.time,
+            .entry = entry(slot),
+            .load_case = plan_.cases[slot.case_index].plan,
+            .interim = plan_.by_rule ? interim_text(plan_.cases[slot.case_index]) : "",
+            .counting = counting};
+  }
+
+  void note_refusal(const Trial& trial) {
+    if (trial.refused && refused_.empty())
+      refused_ = trial.last_words.empty() ? trial.failure : join(trial.last_words, "\n");
+  }
+
+  Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
+    Case load_case = plan_.cases[slot.case_index].plan;
+    if (counting && load_case.load.turns) make_short(load_case);
+    const RaceObserver::Step step = step_of(slot, round, counting);
+    ++done_;
+    observer_.trial_starts(step);
+    Trial trial = runner_.run({.load_case = load_case, .entry = entry(slot), .count_calls = counting});
+    note_refusal(trial);
+    if (!trial.interrupted) observer_.trial_ended(step, trial);
+    return trial;
+  }
+
+  void keep(const Slot& slot, Trial trial) {
+    Entry& who = entry(slot);
+    if (!trial.failure.empty()) {
+      observer_.note(fmt::format("{}: {}", who.contestant.name, trial.failure));
+      if (++who.failures == kMostFailures)
+        observer_.note(fmt::format("{} has failed {} times and is not tried any more", who.contestant.name,
+                                   kMostFailures));
+    }
+    who.trials.push_back(std::move(trial));
+  }
+
+  // Keeps the least disturbed attempt of a round. The results do not affect the choice.
+  void keep_attempt(std::uint64_t round, std::uint64_t best) {
+    for (CaseResult& one : plan_.cases)
+      for (Entry& who : one.entries)
+        for (Trial& trial : who.trials)
+          if (trial.round == round && !one.plan.load.turns) trial.counted = trial.attempt == best;
+  }
+
+  std::vector<Slot> counting_pass() {
+    if (!plan_.counts_calls) return {};
+    std::vector<Slot> slots = order_of_round(plan_, 1);
+    std::erase_if(slots, [&](const Slot& slot) {
+      return !entry(slot).is_contestant() || !too_few_to_count(plan_.cases[slot.case_index].plan).empty();
+    });
+    std::ranges::sort(slots, {},
+                      [](const Slot& slot) { return std::pair(slot.case_index, slot.entry_index); });
+    return slots;
+  }
+
+  // Runs one more trial of each contestant, without timing. If a machine refuses the tracepoint once, it
+  // always refuses it.
+  void count_calls() {
+    std::string refused;
+    for (const Slot& slot : counting_pass()) {
+      Entry& who = entry(slot);
+      if (over())
+        who.calls.reason = "the race was interrupted before they were counted";
+      else if (plan_.by_time && slot.case_index > 0 && rule_.is_over(Clock::now()))
+        who.calls.reason = "the race's time was over before they were counted (--time)";
+      else if (refused.empty() && who.failures < kMostFailures)
+        who.calls = count_calls_of(slot, refused);
+      else
+        who.calls.reason = refused.empty() ? "it failed" : refused;
+      for (Trial& trial : who.trials) apply(who.calls, trial);
+    }
+    for (CaseResult& one : plan_.cases) share_counts(one);
+  }
+
+  // Copies the counts of a contestant to its second entry.
+  static void share_counts(CaseResult& one) {
+    const std::string too_few = too_few_to_count(one.plan);
+    for (Entry& who : one.entries) {
+      if (!too_few.empty()) who.calls.reason = too_few;
+      if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
+      if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
+      if (who.kind != EntryKind::contestant || !too_few.empty())
+        for (Trial& trial : who.trials) apply(who.calls, trial);
+    }
+  }
+
+  CallCount count_calls_of(const Slot& slot, std::string& refused) {
+    Trial trial = run_trial(slot, plan_.rounds, true);
+    for (int again = 0; trial.late && again < kLateTrials; ++again, ++trials_)
+      trial = run_trial(slot, plan_.rounds, true);
+    if (trial.interrupted) return {.reason = "interrupted"};
+    if (!trial.measured()) return {.reason = "the trial that counts them failed: " + what_failed(trial)};
+    const bool counted = trial.server_calls || trial.client_calls;
+    if (!trial.late && !counted) refused = trial.calls_reason;
+    if (const std::string reason = too_little_to_count(*trial.load); counted && !reason.empty())
+      return {.reason = reason};
+    const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
+      if (!calls || trial.load->verified == 0) return std::nullopt;
+      return *calls / static_cast<double>(trial.load->verified);
+    };
+    return {.server_per_message = per_message(trial.server_calls),
+            .client_per_message = per_message(trial.client_calls),
+            .reason = trial.calls_reason};
+  }
+
+  const Scenario& scenario_;
+  Plan plan_;
+  TrialRunner& runner_;
+  RaceObserver& observer_;
+  const Stop& stop_;
+  const Time begun_ = Clock::now();
+  StoppingRule rule_{scenario_, plan_, begun_};
+  std::size_t done_ = 0, trials_ = 0;
+  std::uint64_t rounds_again_ = 0;
+  std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
+  std::string refused_{};
+};
+
+}  // namespace
+
+RaceResult run_race(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer,
+                    const Stop& stop) {
+  return Running(scenario, std::move(plan), runner, observer, stop).run();
+}
+
+}  // namespace joust::race

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#include "race/run/stopping_rule.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "race/figures/ranking.hpp"
+#include "race/judgement/judge.hpp"
+#include "race/model/entries.hpp"
+#include "stats/intervals.hpp"
+#include "stats/ties.hpp"
+
+namespace joust::race {
+namespace {
+
+// The fewest generations. Fewer sample too little of the differences from start to start.
+constexpr std::uint64_t kFewestGenerations = 5;
+constexpr std::uint64_t kRoundsBetweenLooks = 4;
+constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
+constexpr Duration kStart = std::chrono::milliseconds(300);  // for the start and the end of both processes
+
+Duration counting_trial(const LoadPlan& load) {
+  return load.turns ? kCountingTrial : kStart + load.warmup + load.window().value_or(Duration{});
+}
+
+// Returns whether an entry's ratio is precise. A bound does not become a figure by more rounds, so an entry
+// with a bound needs precise costs.
+bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
+  if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
+  const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
+  return ratio && ratio->interval.is_known() &&
+         std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
+}
+
+// Returns whether a case distinguishes its contestants. A narrow interval alone is not enough: with few
+// rounds it is too narrow by chance more often than later. The least difference, which comes from all pairs,
+// shows that, and never falls below kLeastDifference. Costs count where they are known.
+bool tells(const CaseResult& one, double precision) {
+  const double enough = std::max(precision, stats::kLeastDifference);
+  const bool has_figures = std::ranges::any_of(one.entries, [](const Entry& entry) {
+    return entry.is_contestant() && entry.ranked && !entry.at_least && entry.summary.trials > 0;
+  });
+  return (!has_figures || one.least_difference <= enough) &&
+         (!std::isfinite(one.least_cost_difference) || one.least_cost_difference <= enough);
+}
+
+}  // namespace
+
+StoppingRule::StoppingRule(const Scenario& scenario, const Plan& plan, Time begun)
+    : scenario_(&scenario),
+      begun_(begun),
+      round_began_(begun),
+      longest_(plan.cases.size()),
+      reached_(plan.cases.size(), false) {
+  std::size_t most = 0;
+  Duration longest{};
+  for (const CaseResult& one : plan.cases) {
+    const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
+        one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.unavailable.empty(); }));
+    most = std::max(most, contestants);
+    const Duration counting = counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
+    reserve_ += counting;
+    longest = std::max(longest, counting);
+    untimed_ |= one.plan.load.messages && !one.plan.load.turns;
+  }
+  reserve_ = std::min(reserve_, std::max<Duration>(longest, scenario.time / 4));
+  shares_time_ = plan.by_rule && plan.cases.size() > 1 &&
+                 std::ranges::all_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
+  const std::uint64_t needed = stats::values_for(stats::Family(most, kLooks).of_each());
+  first_look_ = std::max(kFewestGenerations, needed);
+}
+
+bool StoppingRule::is_look(std::uint64_t rounds) const {
+  for (std::size_t look = 0; look < kEarlyLooks; ++look)
+    if (rounds == first_look_ + look * kRoundsBetweenLooks) return true;
+  return false;
+}
+
+bool StoppingRule::has_time(std::uint64_t rounds, Time now) {
+  if (rounds == 0) return true;
+  if (shares_time_) {
+    for (std::size_t i = 0; i < longest_.size(); ++i)
+      if (!reached_[i] && has_part(i, now)) return true;
+    return false;
+  }
+  longest_round_ = std::max(longest_round_, Duration(now - round_began_));
+  round_began_ = now;
+  return has_time_for(longest_round_, now);
+}
+
+bool StoppingRule::has_part(std::size_t case_index, Time now) const {
+  if (!shares_time_) return true;
+  const auto going = std::ranges::count(reached_, false);
+  return longest_[case_index] == Duration{} || has_time_for(going * longest_[case_index], now);
+}
+
+void StoppingRule::took(std::size_t case_index, Duration generation) {
+  longest_[case_index] = std::max(longest_[case_index], generation);
+}
+
+bool StoppingRule::has_time_for(Duration round, Time now) const {
+  return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_->time;
+}
+
+void StoppingRule::look(RaceResult so_far) {
+  judge(so_far);
+  for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
+    const CaseResult& one = so_far.cases[i];
+    const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
+    if (rounds_of(one) >= first_look_ && tells(one, scenario_->precision) &&
+        std::ranges::all_of(one.entries, precise))
+      reached_[i] = true;
+  }
+}
+
+bool StoppingRule::reached() const {
+  return std::ranges::all_of(reached_, std::identity());
+}
+
+}  // namespace joust::race

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "race/run/plan.hpp"
+
+namespace joust::race {
+
+// When a race without a given number of rounds ends: when its time is over, or, in turns, at a look that
+// finds every ratio precise enough, and differences of that size told apart. A race that looked often, and
+// stopped at a pleasing result, would have too narrow intervals. So the number of looks is fixed beforehand,
+// and counted among the comparisons (stats::Family): the end itself and kEarlyLooks before it.
+class StoppingRule {
+ public:
+  static constexpr std::size_t kEarlyLooks = 2;
+  static constexpr std::size_t kLooks = kEarlyLooks + 1;
+
+  StoppingRule(const Scenario& scenario, const Plan& plan, Time begun);
+
+  // Returns whether another round would end in time. The first round may begin in any case. Called once after
+  // each round.
+  bool has_time(std::uint64_t rounds, Time now);
+  // Returns whether a case has time for another generation. Where all of several cases take turns, the cases
+  // that go on share the time that is left: a case whose generations take longer than its part has fewer of
+  // them. took() reports the length of a generation.
+  bool has_part(std::size_t case_index, Time now) const;
+  void took(std::size_t case_index, Duration generation);
+  bool has_time_for(Duration round, Time now) const;
+  bool is_over(Time now) const { return now >= begun_ + scenario_->time; }
+  // Returns whether the race is looked at after so many rounds.
+  bool is_look(std::uint64_t rounds) const;
+  // Finds the cases whose ratios are precise enough. Such a case stays precise: it has no more rounds.
+  void look(RaceResult so_far);
+  bool reached(std::size_t case_index) const { return reached_[case_index]; }
+  bool reached() const;  // by all cases
+
+ private:
+  const Scenario* scenario_;
+  Time begun_, round_began_;
+  Duration longest_round_{};
+  // The time for the trials that count calls: that of all cases, but at most a quarter of the race's time, or
+  // that of the longest case if this is greater.
+  Duration reserve_{};
+  bool shares_time_ = false;
+  std::vector<Duration> longest_;  // generation of each case
+  std::vector<bool> reached_;
+  bool untimed_ = false;  // the end of some counting trials is not timed: all of them take less than a round
+  std::uint64_t first_look_ = 0;
+};
+
+}  // namespace joust::race
