@@ -27,7 +27,7 @@ struct Room {
 
 // What the guests share. Different threads may serve them, so the rooms are touched under the lock.
 struct Chat : joust::Service {
-  std::unique_ptr<joust::Session> open(const joust::Opening& opening) override;
+  std::unique_ptr<joust::Session> open(const joust::ConnectionInfo& info) override;
   joust::Publications* publications() override { return &published; }
 
   joust::Publications published;
@@ -105,7 +105,7 @@ class Guest : public joust::Session {
   bool behind_ = false;
 };
 
-std::unique_ptr<joust::Session> Chat::open(const joust::Opening& /*opening*/) {
+std::unique_ptr<joust::Session> Chat::open(const joust::ConnectionInfo& /*info*/) {
   return std::make_unique<Guest>(*this);
 }
 

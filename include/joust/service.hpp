@@ -42,7 +42,7 @@ class Breakable {
 };
 
 // The facts about a connection that a service gets when it makes the session.
-struct Opening {
+struct ConnectionInfo {
   Delivery delivery{};
   PeerAddress peer = PeerAddress::unknown;
   // The connection, while it is open. Empty if the server keeps no account of its peers.
@@ -99,7 +99,7 @@ class Service {
 
   // Makes the session of an open connection. Any thread, also concurrently. If it throws, the connection is
   // closed and counted as failed.
-  virtual std::unique_ptr<Session> open(const Opening& opening) = 0;
+  virtual std::unique_ptr<Session> open(const ConnectionInfo& info) = 0;
 
   // A connection could not be dialled or accepted. Any thread, also concurrently.
   virtual void not_opened(const Failure& /*failure*/, Time /*now*/) {}

@@ -6,10 +6,10 @@
 
 namespace joust {
 
-std::unique_ptr<Session> RequestService::open(const Opening& opening) {
+std::unique_ptr<Session> RequestService::open(const ConnectionInfo& info) {
   Seat seat = run_.seats().take();
   try {
-    return session_of(seat, opening.delivery);
+    return session_of(seat, info.delivery);
   } catch (...) {  // the engine reports the failure
     if (run_.plan().reconnects() || seat.handover) run_.seats().give_back(std::move(seat));
     throw;

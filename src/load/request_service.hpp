@@ -19,7 +19,7 @@ class RequestService : public Service {
  public:
   RequestService(Framing framing, Parameters parameters, MakeExchange make, LoadRun& run)
       : framing_(framing), parameters_(parameters), make_(std::move(make)), run_(run) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   void not_opened(const Failure& failure, Time now) override;
   std::optional<Redial> redial(Time now) override { return run_.redial(now); }
   Publications* publications() override { return &run_.publications(); }

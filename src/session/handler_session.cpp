@@ -149,8 +149,8 @@ class HandlerSession : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> HandlerService::open(const Opening& opening) {
-  const Delivery& delivery = opening.delivery;
+std::unique_ptr<Session> HandlerService::open(const ConnectionInfo& info) {
+  const Delivery& delivery = info.delivery;
   if (!delivery.by_message()) return std::make_unique<HandlerSession>(framing_, make_(), rates_, delivery);
   const Length4 framing{delivery.largest_message};
   return message_wise(std::make_unique<HandlerSession>(framing, make_(), rates_, delivery),

@@ -15,7 +15,7 @@ class HandlerService : public Service {
  public:
   HandlerService(Framing framing, std::function<std::unique_ptr<Handler>()> make, const RateRules& rates = {})
       : framing_(framing), make_(std::move(make)), rates_(rates) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
 
  private:
   Framing framing_;

@@ -63,9 +63,9 @@ class LengthFirst : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> LengthFirstService::open(const Opening& opening) {
-  auto session = inner_->open(opening);
-  if (opening.delivery.by_message()) return session;
+std::unique_ptr<Session> LengthFirstService::open(const ConnectionInfo& info) {
+  auto session = inner_->open(info);
+  if (info.delivery.by_message()) return session;
   return std::make_unique<LengthFirst>(std::move(session));
 }
 

@@ -14,7 +14,7 @@ class LengthFirstService : public Service {
  public:
   explicit LengthFirstService(std::unique_ptr<Service> inner) : inner_(std::move(inner)) {}
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   void not_opened(const Failure& failure, Time now) override { inner_->not_opened(failure, now); }
   std::optional<Redial> redial(Time now) override { return inner_->redial(now); }
   std::unique_ptr<Session> open_group(const Delivery& delivery) override {

@@ -71,7 +71,7 @@ class AskingSession : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> AskingService::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> AskingService::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<AskingSession>(*this, how_, opened++);
 }
 

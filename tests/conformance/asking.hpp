@@ -22,7 +22,7 @@ struct Asking {
 class AskingService : public Service {
  public:
   explicit AskingService(Asking how) : how_(how) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   void not_opened(const Failure& failure, Time now) override;
 
   std::vector<Failure> refusals() const;

@@ -66,7 +66,7 @@ class RoomSession : public Session {
 
 }  // namespace
 
-std::unique_ptr<Session> GatheringService::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> GatheringService::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<GatheringSession>(*this);
 }
 
@@ -74,7 +74,7 @@ void GatheringService::one_more() {
   if (++opened_ == expected_) publications_.announce();
 }
 
-std::unique_ptr<Session> RoomService::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> RoomService::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<RoomSession>(*this);
 }
 

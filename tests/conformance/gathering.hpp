@@ -16,7 +16,7 @@ namespace joust::conformance {
 class GatheringService : public Service {
  public:
   explicit GatheringService(unsigned expected) : expected_(expected) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   Publications* publications() override { return &publications_; }
 
   bool complete() const { return opened_.load() >= expected_; }
@@ -39,7 +39,7 @@ struct Remark {
 class RoomService : public Service {
  public:
   explicit RoomService(std::size_t capacity) : log_(capacity) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   Publications* publications() override { return &publications_; }
 
   void publish(const Remark& remark);

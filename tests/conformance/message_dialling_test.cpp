@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 // Sessions that send one message and finish with its answer.
 class AskOnce : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   void not_opened(const Failure& failure, Time /*now*/) override {
     refused_with = failure.error;
     ++not_let_in;
@@ -57,9 +57,9 @@ class AskingOnce : public Session {
   bool finished_ = false;
 };
 
-std::unique_ptr<Session> AskOnce::open(const Opening& opening) {
-  EXPECT_TRUE(opening.delivery.by_message());
-  EXPECT_GT(opening.delivery.largest_message, 60'000U);
+std::unique_ptr<Session> AskOnce::open(const ConnectionInfo& info) {
+  EXPECT_TRUE(info.delivery.by_message());
+  EXPECT_GT(info.delivery.largest_message, 60'000U);
   return std::make_unique<AskingOnce>(*this);
 }
 

@@ -27,7 +27,7 @@ using std::chrono::milliseconds;
 // Repeats what anybody says for all, by the group alone. As a client's service it only listens.
 class Repeater : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   std::unique_ptr<Session> open_group(const Delivery& delivery) override;
   Publications* publications() override { return &publications_; }
 
@@ -92,7 +92,7 @@ class ForAll : public Session {
   bool finished_ = false;
 };
 
-std::unique_ptr<Session> Repeater::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> Repeater::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<Member>(*this);
 }
 std::unique_ptr<Session> Repeater::open_group(const Delivery& /*delivery*/) {

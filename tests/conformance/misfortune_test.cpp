@@ -34,9 +34,9 @@ class FragileHandler : public Handler {
 class FragileService : public HandlerService {
  public:
   FragileService() : HandlerService(Line{}, [] { return std::make_unique<FragileHandler>(); }) {}
-  std::unique_ptr<Session> open(const Opening& opening) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
     if (*refusing) throw std::bad_alloc();
-    return HandlerService::open(opening);
+    return HandlerService::open(info);
   }
   SharedMemory<std::atomic<bool>> refusing{false};
 };

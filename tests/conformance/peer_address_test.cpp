@@ -23,9 +23,9 @@ JOUST_EVERY_ENGINE_AS_IT_COMES(PeerAddressOn, Role::serve);
 // Echoes, and records the addresses of its peers.
 class NotingService : public EchoService {
  public:
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    noted_->addresses.at(noted_->peers++) = opening.peer;
-    return EchoService::open(opening);
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    noted_->addresses.at(noted_->peers++) = info.peer;
+    return EchoService::open(info);
   }
   std::set<PeerAddress> addresses() {
     return {noted_->addresses.begin(), noted_->addresses.begin() + noted_->peers};

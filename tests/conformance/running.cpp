@@ -155,7 +155,9 @@ void expect_to_be_served(Peer& peer) {
 
 void let_library_begin(const Variant& variant) {
   class Nobody : public Service {
-    std::unique_ptr<Session> open(const Opening&) override { throw std::runtime_error("nobody comes"); }
+    std::unique_ptr<Session> open(const ConnectionInfo&) override {
+      throw std::runtime_error("nobody comes");
+    }
   };
   static std::set<const Engine*> begun;
   if (variant.engine->keeps.empty() || !begun.insert(variant.engine).second) return;

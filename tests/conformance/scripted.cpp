@@ -125,7 +125,7 @@ std::size_t bytes_of(unsigned session, std::span<const Told> told) {
   return bytes;
 }
 
-std::unique_ptr<Session> ScriptedService::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> ScriptedService::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<ScriptedSession>(*this, state_->sessions++);
 }
 

@@ -44,7 +44,7 @@ class ScriptedService : public Service {
   static constexpr unsigned kSegments = 5'000;      // of 16 bytes
   static constexpr unsigned kPublications = 1'000;  // at most
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   Publications* publications() override { return &publications_; }
 
   // A new peer whose session is open.

@@ -24,7 +24,7 @@ class PouringService : public Service {
  public:
   static constexpr std::size_t kSize = 8'000;
   explicit PouringService(std::size_t messages) : messages_(messages) {}
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
 
  private:
   std::size_t messages_;
@@ -51,7 +51,7 @@ class Pouring : public Session {
 };
 const std::string Pouring::kMessage(PouringService::kSize, 'x');
 
-std::unique_ptr<Session> PouringService::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> PouringService::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<Pouring>(messages_);
 }
 

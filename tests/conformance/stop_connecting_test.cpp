@@ -76,7 +76,7 @@ class GreetingSession : public Session {
 
 class GreetingService : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
     return std::make_unique<GreetingSession>();
   }
 };

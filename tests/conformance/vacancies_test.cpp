@@ -15,7 +15,7 @@ namespace {
 // Sessions that neither send nor end before they are told to, and orders of further ones.
 class Growing : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
     ++opened;
     return std::make_unique<Waiting>(over_);
   }

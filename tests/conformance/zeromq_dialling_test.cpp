@@ -79,7 +79,7 @@ class LastDescriptor : public Service {
     LastDescriptor& shared_;
     std::optional<Time> ends_at_;
   };
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
     return std::make_unique<Opened>(*this);
   }
   unsigned opened = 0;

@@ -68,7 +68,7 @@ TEST(AsioContexts, HaveTheirDescriptorsBeforeTheyServe) {
 // Its redial() throws, when the first connection has ended and others are still being dialled.
 class Thrower : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Silent>(); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return std::make_unique<Silent>(); }
   std::optional<Redial> redial(Time) override { throw std::logic_error("asked"); }
 
  private:

@@ -15,7 +15,7 @@ namespace joust::test {
 class Metronome : public Service {
  public:
   Metronome(std::size_t peers, int beats) : missing_(peers), beats_(beats) {}
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Player>(*this); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return std::make_unique<Player>(*this); }
   Publications* publications() override { return &publications_; }
   void not_opened(const Failure&, Time now) override {
     ++refused;

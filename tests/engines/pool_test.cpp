@@ -14,7 +14,7 @@ namespace {
 // A service with a peer that keeps its worker busy, from "hold" until release().
 class Workshop : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Bench>(*this); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return std::make_unique<Bench>(*this); }
   Publications* publications() override { return &publications_; }
 
   void await_holding() { holding_.wait(); }

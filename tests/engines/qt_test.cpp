@@ -20,7 +20,7 @@ namespace {
 // Shows 64 MiB to its peer.
 class Flood : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Shown>(bytes_); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return std::make_unique<Shown>(bytes_); }
 
  private:
   class Shown : public Session {

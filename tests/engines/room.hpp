@@ -15,7 +15,7 @@ namespace joust::test {
 class Room : public Service {
  public:
   explicit Room(std::size_t largest) { log_.reserve(largest); }  // so that shown bytes never move
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<Member>(*this); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return std::make_unique<Member>(*this); }
   Publications* publications() override { return &publications_; }
 
  private:

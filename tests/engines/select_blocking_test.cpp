@@ -48,7 +48,9 @@ class LongOrShortSession : public Session {
 
 class LongOrShortService : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<LongOrShortSession>(); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override {
+    return std::make_unique<LongOrShortSession>();
+  }
 };
 
 // Returns the time until a short answer.

@@ -44,7 +44,9 @@ class TalkativeSession : public Session {
 
 class TalkativeService : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override { return std::make_unique<TalkativeSession>(heard); }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override {
+    return std::make_unique<TalkativeSession>(heard);
+  }
   std::atomic<std::size_t> heard{0};
 };
 

@@ -21,7 +21,7 @@ const Token& known_token() {
 // Counts who was let in.
 class Inside : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening&) override {
+  std::unique_ptr<Session> open(const ConnectionInfo&) override {
     class Idle : public joust::test::Listening {
       std::size_t on_bytes(Bytes chunk, Time) override { return chunk.size(); }
     };

@@ -189,8 +189,8 @@ void StrictSession::released(std::size_t n) {
   inner_->released(n);
 }
 
-std::unique_ptr<Session> StrictService::open(const Opening& opening) {
-  return std::make_unique<StrictSession>(inner_.open(opening), *this);
+std::unique_ptr<Session> StrictService::open(const ConnectionInfo& info) {
+  return std::make_unique<StrictSession>(inner_.open(info), *this);
 }
 
 void StrictService::not_opened(const Failure& failure, Time now) {

@@ -18,7 +18,7 @@ class StrictService : public Service {
  public:
   StrictService(Service& inner, Findings& findings) : inner_(inner), findings_(findings) {}
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   void not_opened(const Failure& failure, Time now) override;
   Publications* publications() override { return inner_.publications(); }
   std::vector<ResultGroup> results() const override { return inner_.results(); }

@@ -204,7 +204,7 @@ class Greeter : public Session {
 
 class Greeters : public Service {
  public:
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
     return std::make_unique<Greeter>(greeted_);
   }
   std::vector<ResultGroup> results() const override {

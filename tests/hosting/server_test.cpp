@@ -162,9 +162,9 @@ TEST(Server, GivesWhatTheServiceHasCounted) {
   class Counting : public Service {
    public:
     explicit Counting(std::unique_ptr<Service> inner) : inner_(std::move(inner)) {}
-    std::unique_ptr<Session> open(const Opening& opening) override {
+    std::unique_ptr<Session> open(const ConnectionInfo& info) override {
       ++opened_;
-      return inner_->open(opening);
+      return inner_->open(info);
     }
     std::vector<ResultGroup> results() const override { return {{"peers", {{"opened", opened_.load()}}}}; }
 

@@ -86,15 +86,15 @@ class ScriptedMessages : public Session {
   std::vector<std::string> sent_;
 };
 
-// Opens sessions with scripts of its own, in the order of their opening.
+// Opens sessions with scripts of its own, in the order of their info.
 class ScriptedMessageService : public Service {
  public:
   using Prepare = std::function<void(MessageScript&, std::size_t number)>;
   explicit ScriptedMessageService(Prepare prepare = [](MessageScript&, std::size_t) {})
       : prepare_(std::move(prepare)) {}
 
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    delivery = opening.delivery;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    delivery = info.delivery;
     scripts.push_back(std::make_unique<MessageScript>());
     prepare_(*scripts.back(), scripts.size() - 1);
     return std::make_unique<ScriptedMessages>(*scripts.back());

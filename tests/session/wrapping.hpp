@@ -85,8 +85,8 @@ class WrappingSession : public Session {
 class WrappingService : public Service {
  public:
   explicit WrappingService(Service& inner) : inner_(inner) {}
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<WrappingSession>(inner_.open(opening));
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    return std::make_unique<WrappingSession>(inner_.open(info));
   }
   void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
   Publications* publications() override { return inner_.publications(); }

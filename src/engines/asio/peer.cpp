@@ -9,7 +9,7 @@
 #include "engines/asio/hub.hpp"
 #include "engines/asio/run.hpp"
 #include "engines/files/file_io.hpp"
-#include "engines/loop/opening.hpp"
+#include "engines/loop/open_session.hpp"
 #include "engines/loop/patience.hpp"
 #include "engines/loop/ready_io.hpp"
 

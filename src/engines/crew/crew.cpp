@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engines/loop/loops.hpp"
-#include "engines/loop/opening.hpp"
+#include "engines/loop/open_session.hpp"
 #include "net/address.hpp"
 
 namespace joust {

@@ -4,7 +4,7 @@
 // The definitions of LoopCore, for the files that instantiate it: the life of a peer.
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/loop_core_turn.hpp"
-#include "engines/loop/opening.hpp"
+#include "engines/loop/open_session.hpp"
 
 namespace joust {
 

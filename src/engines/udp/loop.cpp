@@ -32,12 +32,12 @@ UdpPlace::UdpPlace(Shares& places, PeerAddress address, UdpNotice& notice, Time 
 }
 
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now) {
-  Opening opening{.delivery = peer.link.delivery};
+  ConnectionInfo info{.delivery = peer.link.delivery};
   if (peer.own)
     hosting.target->note_facts(peer.socket.get());
   else
-    opening.peer = peer_address(peer.address);
-  auto session = peer.session ? std::move(peer.session) : hosting.service.open(opening);
+    info.peer = peer_address(peer.address);
+  auto session = peer.session ? std::move(peer.session) : hosting.service.open(info);
   peer.connection.emplace(std::move(session), peer.link, hosting.limits, hosting.tally, now);
 }
 

@@ -18,8 +18,8 @@ namespace joust {
 // Makes the session. A ROUTER could report its peer's address (zmq_msg_gets), but a worker could not. No
 // service of messages asks for it.
 void open_session(const Hosting& hosting, ZmqPeer& peer, Time now) {
-  const Opening opening{.delivery = peer.link.delivery};
-  peer.connection.emplace(hosting.service.open(opening), peer.link, hosting.limits, hosting.tally, now);
+  const ConnectionInfo info{.delivery = peer.link.delivery};
+  peer.connection.emplace(hosting.service.open(info), peer.link, hosting.limits, hosting.tally, now);
 }
 
 // Called again whenever the join is to be repeated.

@@ -67,8 +67,8 @@ class FileServer : public Service {
     if (sample_) storage_.add_sample(sample_->name, std::move(sample_->contents));
   }
 
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<ServerSession>(*server_, Uploader{opening.peer, opening.connection});
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    return std::make_unique<ServerSession>(*server_, Uploader{info.peer, info.connection});
   }
   std::vector<ResultGroup> results() const override;
 

@@ -13,8 +13,8 @@ class TlsService : public Service {
  public:
   TlsService(Service& inner, GuardSide side, const Token& token) : inner_(inner), context_(side, token) {}
 
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    return std::make_unique<TlsSession>(context_, inner_, opening);
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    return std::make_unique<TlsSession>(context_, inner_, info);
   }
   void not_opened(const Failure& failure, Time now) override { inner_.not_opened(failure, now); }
   std::optional<Redial> redial(Time now) override { return inner_.redial(now); }

@@ -30,7 +30,7 @@ class GuardedSession : public Session {
 
  protected:
   // The service is borrowed.
-  GuardedSession(Service& service, const Opening& opening) : service_(service), opening_(opening) {}
+  GuardedSession(Service& service, const ConnectionInfo& info) : service_(service), info_(info) {}
 
   // Does everything that can be done now: the last step of each input.
   virtual void proceed(Time now) = 0;
@@ -44,13 +44,13 @@ class GuardedSession : public Session {
   // Stage::verify: another attempt would fail in the same way.
   void fail(std::string complaint, Time now, Stage stage = Stage::verify);
 
-  const Opening& opening() const { return opening_; }
+  const ConnectionInfo& info() const { return info_; }
 
  private:
   void tell(const Failure& failure, Time now);
 
   Service& service_;
-  const Opening opening_;
+  const ConnectionInfo info_;
   std::unique_ptr<Session> inner_;  // null until the handshake is over
   std::string complaint_;
   std::optional<Time> due_;  // the deadline of the handshake

@@ -91,8 +91,8 @@ std::string last_words() {
 
 }  // namespace
 
-TlsSession::TlsSession(const TlsContext& context, Service& service, const Opening& opening)
-    : GuardedSession(service, opening), context_(context) {
+TlsSession::TlsSession(const TlsContext& context, Service& service, const ConnectionInfo& info)
+    : GuardedSession(service, info), context_(context) {
   if (!context_.is_server()) begin({});
 }
 
@@ -101,7 +101,7 @@ TlsSession::~TlsSession() = default;
 // Begins a handshake. Returns false if a server has no place for one more handshake.
 bool TlsSession::begin(Time now) {
   if (context_.is_server()) {
-    handshake_ = ConnectionShare::take(context_.handshakes(), opening().peer, opening().connection, now);
+    handshake_ = ConnectionShare::take(context_.handshakes(), info().peer, info().connection, now);
     if (!handshake_) return false;
   }
   ssl_ = context_.open();

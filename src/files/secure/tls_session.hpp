@@ -25,7 +25,7 @@ namespace joust {
 class TlsSession : public GuardedSession {
  public:
   // The context and the service are borrowed.
-  TlsSession(const TlsContext& context, Service& service, const Opening& opening);
+  TlsSession(const TlsContext& context, Service& service, const ConnectionInfo& info);
   ~TlsSession() override;
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;

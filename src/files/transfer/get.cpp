@@ -40,7 +40,7 @@ GetTransfer::GetTransfer(GetPlan plan)
   if (left_ == 0) end();
 }
 
-std::unique_ptr<Session> GetTransfer::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> GetTransfer::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<GetSession>(*this);
 }
 

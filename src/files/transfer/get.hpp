@@ -38,7 +38,7 @@ class GetTransfer : public Transfer {
   // Throws std::system_error if the folder does not exist.
   explicit GetTransfer(GetPlan plan);
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   std::uint64_t kept() const override;
 
   const GetPlan& plan() const { return plan_; }

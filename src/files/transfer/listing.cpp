@@ -13,7 +13,7 @@ Listing::Listing(const ListPlan& plan)
       tree_(plan.name, plan.limits),
       left_{Work{.may_be_file = plan.only_kind}} {}
 
-std::unique_ptr<Session> Listing::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> Listing::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<ListSession>(*this);
 }
 

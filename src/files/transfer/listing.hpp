@@ -31,7 +31,7 @@ class Listing : public Transfer {
  public:
   explicit Listing(const ListPlan& plan);
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
 
   const ListPlan& plan() const { return plan_; }
   // Call the following once the listing is over.

@@ -43,7 +43,7 @@ SendTransfer::~SendTransfer() {
   if (large_) large_->stop_digest();
 }
 
-std::unique_ptr<Session> SendTransfer::open(const Opening& /*opening*/) {
+std::unique_ptr<Session> SendTransfer::open(const ConnectionInfo& /*info*/) {
   return std::make_unique<SendSession>(*this);
 }
 

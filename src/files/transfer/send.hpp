@@ -37,7 +37,7 @@ class SendTransfer : public Transfer {
   explicit SendTransfer(SendPlan plan);
   ~SendTransfer() override;
 
-  std::unique_ptr<Session> open(const Opening& opening) override;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override;
   std::uint64_t kept() const override;
   bool is_in_vain() const override;
 

@@ -44,8 +44,8 @@ class BroadcastServer : public Service {
  public:
   explicit BroadcastServer(const RoomRules& rules) : room_(rules) {}
 
-  std::unique_ptr<Session> open(const Opening& opening) override {
-    const Delivery& delivery = opening.delivery;
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    const Delivery& delivery = info.delivery;
     return carried_by(delivery, std::make_unique<ServerSession>(room_, delivery.lossy));
   }
   std::unique_ptr<Session> open_group(const Delivery& delivery) override {

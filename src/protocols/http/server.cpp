@@ -39,7 +39,7 @@ class HttpServer : public Service {
               .hosts = answered_hosts(parameters),
               .counts = *counts_} {}
 
-  std::unique_ptr<Session> open(const Opening& /*opening*/) override {
+  std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
     return std::make_unique<HttpSession>(site_);
   }
   std::vector<ResultGroup> results() const override {

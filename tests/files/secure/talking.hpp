@@ -52,7 +52,7 @@ class TalkingSession : public Session {
 class TalkingService : public Service {
  public:
   explicit TalkingService(Talk& talk) : talk_(talk) {}
-  std::unique_ptr<Session> open(const Opening&) override {
+  std::unique_ptr<Session> open(const ConnectionInfo&) override {
     ++talk_.opened;
     return std::make_unique<TalkingSession>(talk_);
   }

@@ -167,7 +167,7 @@ TEST_F(TransferOutcome, IsKnownWhereAStrangerLeavesInTheMiddleOfAWord) {
 class Plain : public Transfer {
  public:
   using Transfer::Transfer;
-  std::unique_ptr<Session> open(const Opening&) override { return nullptr; }
+  std::unique_ptr<Session> open(const ConnectionInfo&) override { return nullptr; }
 };
 
 TEST(TransferRetries, AreNotNeededWhileAnotherFirstConnectionMayOpen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/loop/opening.hpp"
+#include "engines/loop/open_session.hpp"
 
 #include "engines/loop/socket_place.hpp"
 #include "net/address.hpp"
@@ -15,7 +15,8 @@ std::shared_ptr<ConnectionPlace> place_for(const Hosting& hosting, int socket, T
 }
 
 // Returns the facts of a connection that the service gets.
-Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<ConnectionPlace>& place) {
+ConnectionInfo connection_info(const Hosting& hosting, int socket,
+                               const std::shared_ptr<ConnectionPlace>& place) {
   if (place) return {.peer = place->address(), .connection = place};
   return {.peer = hosting.target == nullptr ? peer_of(socket) : PeerAddress::unknown};
 }
@@ -25,7 +26,7 @@ Opening opening_of(const Hosting& hosting, int socket, const std::shared_ptr<Con
 void open_session(const Hosting& hosting, int socket, std::optional<StreamConnection>& connection, Time now) {
   if (hosting.target != nullptr) hosting.target->note_facts(socket);
   auto place = place_for(hosting, socket, now);
-  auto session = hosting.service.open(opening_of(hosting, socket, place));
+  auto session = hosting.service.open(connection_info(hosting, socket, place));
   connection.emplace(std::move(session), hosting.limits, hosting.tally, now, std::move(place));
 }
 
