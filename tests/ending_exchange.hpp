@@ -16,10 +16,10 @@ class EndingExchange : public Exchange {
   void write_request(std::uint64_t number, Writer& request) override {
     request.send(std::string_view(std::to_string(number)));
   }
-  Heard hear(std::uint64_t number, Bytes reply) override {
+  MessageKind classify(std::uint64_t number, Bytes reply) override {
     const std::string right = std::to_string(number);
-    if (as_text(reply) == right) return Heard::reply;
-    return as_text(reply) == right + " last" ? Heard::last_reply : Heard::wrong;
+    if (as_text(reply) == right) return MessageKind::reply;
+    return as_text(reply) == right + " last" ? MessageKind::last_reply : MessageKind::wrong;
   }
 };
 

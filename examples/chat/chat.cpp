@@ -122,12 +122,12 @@ class Visitor : public joust::Exchange {
   void write_request(std::uint64_t number, joust::Writer& request) override {
     request.send(std::to_string(number));
   }
-  joust::Heard hear(std::uint64_t /*number*/, joust::Bytes message) override {
+  joust::MessageKind classify(std::uint64_t /*number*/, joust::Bytes message) override {
     const std::string_view line = joust::as_text(message);
-    if (line == "welcome") return joust::Heard::greeting;
+    if (line == "welcome") return joust::MessageKind::greeting;
     const std::string speaker(line.substr(0, line.find(':')));
-    if (line != speaker + ": " + std::to_string(heard_[speaker]++)) return joust::Heard::wrong;
-    return speaker == name_ ? joust::Heard::reply : joust::Heard::other;
+    if (line != speaker + ": " + std::to_string(heard_[speaker]++)) return joust::MessageKind::wrong;
+    return speaker == name_ ? joust::MessageKind::reply : joust::MessageKind::other;
   }
 
  private:

@@ -63,7 +63,7 @@ class Handler {
 };
 
 // The client's classification of a message from the server.
-enum class Heard : std::uint8_t {
+enum class MessageKind : std::uint8_t {
   wrong,     // the protocol does not allow it here: the connection has failed
   greeting,  // the correct answer to write_greeting(): this connection is ready for the load
   reply,     // the correct reply to the oldest outstanding request
@@ -91,26 +91,27 @@ class Exchange {
   // Writes one message.
   virtual void write_request(std::uint64_t number, Writer& request) = 0;
 
-  // True when every byte of the reply is correct. Called by hear(); not needed where hear() is overridden.
+  // True when every byte of the reply is correct. Called by classify(); not needed where classify() is
+  // overridden.
   [[nodiscard]] virtual bool verify(std::uint64_t /*number*/, Bytes /*reply*/) { return false; }
 
   // Returns the exact size of the reply in bytes. Called only with the framing Raw, which has no boundaries.
   virtual std::size_t reply_size(std::uint64_t /*number*/) const { return 0; }
 
   // Writes one message before the load and returns true, or returns false if the protocol has no greeting.
-  // The load starts when hear() has recognized the answer on every connection. Over a lossy delivery it is
-  // called again until then, and more than one answer may come.
+  // The load starts when classify() has recognized the answer on every connection. Over a lossy delivery it
+  // is called again until then, and more than one answer may come.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
   // Classifies a message. `number` is that of the oldest outstanding request. By default each message is a
   // reply.
-  [[nodiscard]] virtual Heard hear(std::uint64_t number, Bytes message) {
-    return verify(number, message) ? Heard::reply : Heard::wrong;
+  [[nodiscard]] virtual MessageKind classify(std::uint64_t number, Bytes message) {
+    return verify(number, message) ? MessageKind::reply : MessageKind::wrong;
   }
 
   // Returns true if the protocol's own messages carry the numbers of requests. Over a lossy delivery they
-  // then travel without a further number. hear() gets no number, and number_of() returns the number of a
-  // message that hear() classified as a reply. The reply may belong to a request that was given up.
+  // then travel without a further number. classify() gets no number, and number_of() returns the number of a
+  // message that classify() classified as a reply. The reply may belong to a request that was given up.
   virtual bool carries_numbers() const { return false; }
   virtual std::uint64_t number_of(Bytes /*reply*/) const { return 0; }
 
@@ -118,7 +119,7 @@ class Exchange {
   // if it is not known byte for byte.
   virtual Bytes expected(std::uint64_t /*number*/) const { return {}; }
 
-  // Returns why hear() returned `wrong`, in words.
+  // Returns why classify() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
   // No more requests will be written: at all, or until the next turn (LoadPlan::turns). Called once in each

@@ -47,7 +47,7 @@ void RequestSession::take_over(Handover& handover) {
 // Goes on when the connection is open: the requests of the previous connection are sent again, and keep their
 // times.
 void RequestSession::go_on(Time now) {
-  last_heard_ = slot_free_ = now;
+  last_message_ = slot_free_ = now;
   Writer request(framing_, outbox_);
   for (std::size_t i = 0; i < intended_.size(); ++i) exchange_->write_request(requests_++, request);
   const std::uint64_t again = outbox_.size();

@@ -48,7 +48,7 @@ void RequestSession::write_numbered(Writer& request) {
 }
 
 void RequestSession::check_numbered(Bytes message, Time now) {
-  last_heard_ = now;
+  last_message_ = now;
   NumberedMessage reply{.number = 0, .message = message};
   const auto wrong = [&](std::string_view why) {
     refuse({.complaint = why, .request = reply.number, .came = reply.message}, now);
@@ -60,19 +60,19 @@ void RequestSession::check_numbered(Bytes message, Time now) {
     const bool known = reply.number == kGreetingNumber || lossy_->outstanding.place_of(reply.number);
     if (!known) return is_request(reply.number) ? count_stray(reply.number) : wrong("a reply to no request");
   }
-  switch (exchange_->hear(reply.number, reply.message)) {
-    case Heard::wrong:
-    case Heard::last_reply:  // a message transport has no stream that could end
+  switch (exchange_->classify(reply.number, reply.message)) {
+    case MessageKind::wrong:
+    case MessageKind::last_reply:  // a message transport has no stream that could end
       return refuse_reply(reply.number, reply.message, now);
-    case Heard::greeting:
+    case MessageKind::greeting:
       if (!greets_) return wrong(exchange_->complaint());
       if (!greeted_) ready(now);
       return;
-    case Heard::repeated:
+    case MessageKind::repeated:
       return run_.recorder().duplicated();
-    case Heard::other:
+    case MessageKind::other:
       return;
-    case Heard::reply:
+    case MessageKind::reply:
       break;
   }
   const std::uint64_t number = lossy_->own_numbers ? exchange_->number_of(message) : reply.number;
@@ -91,9 +91,9 @@ void RequestSession::count_stray(std::uint64_t number) {
 void RequestSession::on_lossy_deadline(Time now) {
   if (!greeted_) return greet_again(now);
   while (!intended_.empty() && !shut() && now >= oldest_sent() + *plan_.request_timeout) lose_oldest(now);
-  if (!waits_for_others() || all_heard() || now < last_heard_ + *plan_.request_timeout) return;
+  if (!waits_for_others() || all_received() || now < last_message_ + *plan_.request_timeout) return;
   exchange_->on_silence();
-  last_heard_ = now;
+  last_message_ = now;
 }
 
 // Gives up the oldest request. A request that was counted as in flight at the end of the window may become

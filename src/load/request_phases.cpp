@@ -29,7 +29,7 @@ void RequestSession::next_phases(Time now) {
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
   if (phase_ == Phase::settling && plan_.turns && !owes()) {
     last_request(now);
-    if (all_heard()) rest(now);
+    if (all_received()) rest(now);
   }
 }
 
@@ -170,7 +170,7 @@ void RequestSession::conclude(Time now) {
   const bool all_sent = phase_ == Phase::measuring && most && in_window_ >= *most;
   if (owes() && now >= closes_ + *plan_.request_timeout) cut_off(now);
   if (all_sent || (phase_ == Phase::finishing && !owes())) last_request(now);
-  if (finished_ || !all_heard()) return;
+  if (finished_ || !all_received()) return;
   if (all_sent) {
     leave_window(now);
     advance(now);
@@ -182,7 +182,7 @@ void RequestSession::conclude(Time now) {
 
 void RequestSession::last_request(Time now) {
   if (!greeted_ || std::exchange(last_request_, true)) return;
-  last_heard_ = now;  // from now on the connection waits for messages of other members
+  last_message_ = now;  // from now on the connection waits for messages of other members
   exchange_->on_last_request();
 }
 

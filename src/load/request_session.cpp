@@ -28,7 +28,7 @@ RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange>
 void RequestSession::on_open(Time now) {
   if (greeted_) return go_on(now);
   greets_ = greet(now);
-  last_heard_ = now;
+  last_message_ = now;
   if (!greets_) ready(now);
 }
 
@@ -133,16 +133,16 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void RequestSession::check(Bytes message, Time now) {
-  last_heard_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
-  const Heard heard = exchange_->hear(replies_, message);
-  const bool is_reply = heard == Heard::reply || (heard == Heard::last_reply && !greets_);
-  const bool fits = is_reply                   ? !intended_.empty()
-                    : heard == Heard::greeting ? greets_ && !greeted_
-                                               : heard == Heard::other;
+  last_message_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
+  const MessageKind kind = exchange_->classify(replies_, message);
+  const bool is_reply = kind == MessageKind::reply || (kind == MessageKind::last_reply && !greets_);
+  const bool fits = is_reply                        ? !intended_.empty()
+                    : kind == MessageKind::greeting ? greets_ && !greeted_
+                                                    : kind == MessageKind::other;
   if (!fits) return refuse_reply(replies_, message, now);
   if (is_reply) answered(0, now);
-  if (heard == Heard::last_reply) ended_ = true;
-  if (heard == Heard::greeting) ready(now);
+  if (kind == MessageKind::last_reply) ended_ = true;
+  if (kind == MessageKind::greeting) ready(now);
 }
 
 void RequestSession::refuse_reply(std::uint64_t request, Bytes came, Time now) {
@@ -238,7 +238,8 @@ void RequestSession::on_deadline(Time now) {
     fail({Stage::timeout, 0,
           "no reply within the request timeout of " + format_duration(*plan_.request_timeout)},
          now);
-  else if (waits_for_others() && (!greeted_ || !all_heard()) && now >= last_heard_ + *plan_.request_timeout)
+  else if (waits_for_others() && (!greeted_ || !all_received()) &&
+           now >= last_message_ + *plan_.request_timeout)
     fail({Stage::timeout, 0,
           fmt::format("nothing came within the request timeout of {}, and not all is there",
                       format_duration(*plan_.request_timeout))},
@@ -277,7 +278,7 @@ std::optional<Time> RequestSession::deadline() const {
   if (lossy_ && !greeted_) return lossy_->greet_next;
   // Other members may have completed this connection: on_deadline() is then called at once.
   if (waits_for_others())
-    return last_request_ && all_heard() ? last_heard_ : last_heard_ + *plan_.request_timeout;
+    return last_request_ && all_received() ? last_message_ : last_message_ + *plan_.request_timeout;
   if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
   Time due = border();
   if (!intended_.empty()) due = std::min(due, oldest_sent() + *plan_.request_timeout);

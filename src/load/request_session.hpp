@@ -50,7 +50,7 @@ class RequestSession : public Session, private Progress {
 
  private:
   bool shut() const;
-  bool all_heard() const { return intended_.empty() && exchange_->complete(); }
+  bool all_received() const { return intended_.empty() && exchange_->complete(); }
   bool waits_for_others() const;
   bool in_advance() const { return phase_ == Phase::waiting || phase_ == Phase::ready; }
   void ready(Time now);
@@ -144,7 +144,7 @@ class RequestSession : public Session, private Progress {
   std::unique_ptr<Lossy> lossy_;  // null unless delivery is lossy
   LoadRun& run_;
   const LoadPlan& plan_;
-  Time last_heard_{};
+  Time last_message_{};
   std::uint64_t requests_ = 0;  // written so far
   std::uint64_t replies_ = 0;   // verified so far
   const Framing framing_;

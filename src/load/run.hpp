@@ -34,7 +34,7 @@ namespace joust {
 //
 // Counted turns (begin_counted_turn()) have no ramp, and the window ends with the last reply.
 //
-// A connection that ends with a reply (Heard::last_reply) hands its seat over to another one, which is
+// A connection that ends with a reply (MessageKind::last_reply) hands its seat over to another one, which is
 // dialled at once and goes on as if it were the same: the load waits for it in each phase.
 //
 // With LoadPlan::Reconnect::always a lost connection leaves its seat to another one, which joins the phase

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The dialling role: a load whose server ends connections by its replies (Heard::last_reply).
+// The dialling role: a load whose server ends connections by its replies (MessageKind::last_reply).
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -172,10 +172,10 @@ class Member : public Exchange {
     greeting.send("g");
     return true;
   }
-  Heard hear(std::uint64_t, Bytes message) override {
+  MessageKind classify(std::uint64_t, Bytes message) override {
     const std::string_view text = as_text(message);
     others_ += text == "o";
-    return text == "g" ? Heard::greeting : text == "r" ? Heard::reply : Heard::other;
+    return text == "g" ? MessageKind::greeting : text == "r" ? MessageKind::reply : MessageKind::other;
   }
   void on_last_request() override { ++ended_; }
   bool complete() const override { return others_ >= ended_; }  // one in each turn

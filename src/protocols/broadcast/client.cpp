@@ -51,8 +51,10 @@ class MemberExchange : public Exchange {
     write({Kind::message, member_, number, pattern_->message(member_, number)}, request);
     counts_->published.fetch_add(1);
   }
-  Heard hear(std::uint64_t number, Bytes message) override;
-  bool verify(std::uint64_t number, Bytes reply) override { return hear(number, reply) == Heard::reply; }
+  MessageKind classify(std::uint64_t number, Bytes message) override;
+  bool verify(std::uint64_t number, Bytes reply) override {
+    return classify(number, reply) == MessageKind::reply;
+  }
   bool carries_numbers() const override { return true; }
   std::uint64_t number_of(Bytes reply) const override { return parse(reply)->number; }
   std::string_view complaint() const override { return complaint_; }
@@ -74,8 +76,8 @@ class MemberExchange : public Exchange {
  private:
   // True if no member writes another message before the next turn.
   bool all_have_ended() const { return counts_->ended.load() >= ended_ * counts_->joined.load(); }
-  Heard welcomed();
-  Heard wrong(std::string_view why);
+  MessageKind welcomed();
+  MessageKind wrong(std::string_view why);
   bool in_order(const Frame& frame);
   bool is_new(const Frame& frame);
 
@@ -93,33 +95,33 @@ class MemberExchange : public Exchange {
   std::string_view complaint_ = "what came is not of this protocol";
 };
 
-Heard MemberExchange::hear(std::uint64_t /*number*/, Bytes message) {
+MessageKind MemberExchange::classify(std::uint64_t /*number*/, Bytes message) {
   const auto frame = parse(message);
-  if (!frame) return Heard::wrong;
+  if (!frame) return MessageKind::wrong;
   if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
   if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
-  if (frame->kind != Kind::message) return Heard::wrong;
+  if (frame->kind != Kind::message) return MessageKind::wrong;
   if (!welcomed_ || frame->member >= counts_->members)
     return wrong("a message of somebody who is not of this load");
   silent_ = false;
-  if (lossy_ && !is_new(*frame)) return Heard::repeated;
+  if (lossy_ && !is_new(*frame)) return MessageKind::repeated;
   if (!lossy_ && !in_order(*frame)) return wrong("a message came twice, or another before its turn");
   if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
     return wrong("a message does not have the bytes its sender gave it");
   ++received_;
-  return frame->member == member_ ? Heard::reply : Heard::other;
+  return frame->member == member_ ? MessageKind::reply : MessageKind::other;
 }
 
-Heard MemberExchange::wrong(std::string_view why) {
+MessageKind MemberExchange::wrong(std::string_view why) {
   complaint_ = why;
-  return Heard::wrong;
+  return MessageKind::wrong;
 }
 
-Heard MemberExchange::welcomed() {
-  if (std::exchange(welcomed_, true)) return Heard::greeting;
+MessageKind MemberExchange::welcomed() {
+  if (std::exchange(welcomed_, true)) return MessageKind::greeting;
   lossy_ ? sequences_.resize(counts_->members) : next_.resize(counts_->members);
   counts_->joined.fetch_add(1);
-  return Heard::greeting;
+  return MessageKind::greeting;
 }
 
 // Messages may be under way when the last member ends, so only a second silence shows that they are lost. (A

@@ -29,9 +29,9 @@ class GetExchange : public Exchange {
 
   void write_request(std::uint64_t /*number*/, Writer& request) override { request.send(get_.text); }
 
-  Heard hear(std::uint64_t /*number*/, Bytes reply) override {
+  MessageKind classify(std::uint64_t /*number*/, Bytes reply) override {
     // Nearly all replies within a second are the same, date included.
-    if (same_bytes(reply, right_)) return right_heard_;
+    if (same_bytes(reply, right_)) return right_kind_;
     const std::string_view all = as_text(reply);
     const std::size_t size = all.find("\r\n\r\n") + 4;
     const auto head = parse_reply(reply.first(size));
@@ -42,14 +42,14 @@ class GetExchange : public Exchange {
                                 head->status, excerpt(body)));
     if (body != body_) return refuse(difference(body));
     right_.assign(reply.begin(), reply.end());
-    return right_heard_ = head->is_last ? Heard::last_reply : Heard::reply;
+    return right_kind_ = head->is_last ? MessageKind::last_reply : MessageKind::reply;
   }
   std::string_view complaint() const override { return complaint_; }
 
  private:
-  Heard refuse(std::string_view complaint) {
+  MessageKind refuse(std::string_view complaint) {
     complaint_ = fmt::format("GET {}: {}", printable(get_.path), complaint);
-    return Heard::wrong;
+    return MessageKind::wrong;
   }
 
   std::string difference(std::string_view body) const {
@@ -65,7 +65,7 @@ class GetExchange : public Exchange {
   const GetRequest get_;
   const std::string body_;
   std::vector<std::byte> right_;  // the last reply that was checked as a whole
-  Heard right_heard_{};           // the kind of that reply
+  MessageKind right_kind_{};      // the kind of that reply
   std::string complaint_;
 };
 
