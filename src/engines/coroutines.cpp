@@ -66,7 +66,7 @@ class CoroutineLoop : public LoopCore<CoroutinePeer> {
   void tell(Peer& peer, News news) override;
   void serve(Peer& peer) override;
   void begin(Peer& peer);
-  bool may_write(const Peer& peer) const { return !is_gathering() && peer.may_write(); }
+  bool may_write(const Peer& peer) const { return !is_batching() && peer.may_write(); }
   void watch(Peer& peer);
   bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
   const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);

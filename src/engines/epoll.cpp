@@ -19,7 +19,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {

@@ -140,7 +140,7 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 }
 
 void UringLoop::keep_accepting() {
-  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
+  if (!stopping_ && !accepting_paused() && !acceptors_.postpones(room())) pause_accepting();
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
@@ -160,7 +160,7 @@ void UringLoop::connect(Peer& peer) {
 // not received from until the next turn, so that it cannot use up the shared buffers.
 void UringLoop::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
-  if (!peer.sending && !is_gathering() && connection.has_output()) send(peer);
+  if (!peer.sending && !is_batching() && connection.has_output()) send(peer);
   if (connection.wants_shutdown()) end_stream(peer.socket.get(), connection, now());
   const bool beyond = peer.received_in(turn_) > hosting().limits.read_bytes_per_turn;
   const bool wanted = connection.wants_input() && !beyond;

@@ -88,7 +88,7 @@ UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 void UringPool::run() {
   while (!over()) {
     start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
-    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
+    if (awaits_stop() && !accepting_paused() && !acceptors_.postpones(room())) pause_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
     if (acceptors_.has_newcomers())
@@ -207,8 +207,8 @@ void UringPool::exchange(Peer& peer, unsigned notes, std::size_t /*worker*/, Tim
   if ((events & Peer::kHungUp) != 0) peer.hung_up(peer.hang_up_result, now);
   if ((notes & Holding::kStop) != 0 && peer.is_quiet) read_rest(peer, now);
   if (peer.connection->ended()) return;
-  const bool is_gathering = (notes & Holding::kPublished) == 0 && awaits_publications();
-  if (peer.outgoing == Peer::Outgoing::nothing && !is_gathering && peer.connection->has_output())
+  const bool is_batching = (notes & Holding::kPublished) == 0 && awaits_publications();
+  if (peer.outgoing == Peer::Outgoing::nothing && !is_batching && peer.connection->has_output())
     prepare_output(peer, now);
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now);
 }

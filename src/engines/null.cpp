@@ -22,7 +22,7 @@
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/vacancies.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
@@ -110,7 +110,7 @@ class Published {
 class NullRun {
  public:
   NullRun(const Hosting& hosting, Stop& stop)
-      : hosting_(hosting), stop_(stop), patience_(Wait::block, hosting.options.paced) {}
+      : hosting_(hosting), stop_(stop), wait_strategy_(Wait::block, hosting.options.paced) {}
 
   void run() {
     for (std::size_t i = 0; i < hosting_.dials; ++i) open();
@@ -193,7 +193,7 @@ class NullRun {
 
   void rest() {
     const Time now = Clock::now();
-    const timespec timeout = to_timespec(patience_.next_wait(timers_.next(), now));
+    const timespec timeout = to_timespec(wait_strategy_.next_wait(timers_.next(), now));
     std::array<pollfd, 2> events{pollfd{stop_.fd(), POLLIN, 0}, pollfd{waker_.fd(), POLLIN, 0}};
     if (stop_.requested()) events[0].fd = -1;
     ::ppoll(events.data(), events.size(), &timeout, nullptr);
@@ -202,7 +202,7 @@ class NullRun {
 
   const Hosting& hosting_;
   Stop& stop_;
-  const Patience patience_;
+  const WaitStrategy wait_strategy_;
   bool draining_ = false;
   Waker waker_;
   Published to_clients_{hosting_.service, waker_};

@@ -35,7 +35,7 @@
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
@@ -62,7 +62,7 @@ class Conversation {
   const std::atomic<bool>& ending_;
   const int socket_;
   Time now_ = Clock::now();
-  Patience patience_;
+  WaitStrategy wait_strategy_;
   Lateness lateness_;
   FileInput file_input_;
   StreamConnection connection_;
@@ -79,7 +79,7 @@ Conversation::Conversation(const Hosting& hosting, const Stop& stop, const std::
       stop_(stop),
       ending_(ending),
       socket_(socket),
-      patience_(hosting.options.wait),
+      wait_strategy_(hosting.options.wait),
       file_input_(hosting.tally, hosting.limits),
       connection_(hosting.service.open({.peer = peer_of(socket)}), hosting.limits, hosting.tally, now_) {
   set_timeout(socket_, SO_RCVTIMEO, kTick);
@@ -102,7 +102,7 @@ void Conversation::listen_once() {
   now_ = Clock::now();
   paused_ = now_ > until + Lateness::kPause;
   found_ = result.has_input();
-  if (found_) patience_.found_work(now_);
+  if (found_) wait_strategy_.found_work(now_);
   report(result, connection_, file_input_, now_);
   if (stopping && !leave_.is_taken()) leave_.go_on(result, connection_, hosting_.limits, now_);
 }
@@ -119,7 +119,7 @@ bool Conversation::take_turn() {
 Duration Conversation::next_wait() const {
   auto due = connection_.deadline();
   if (due) due = lateness_.sleeps_until(*due);
-  return patience_.next_wait(due, now_);
+  return wait_strategy_.next_wait(due, now_);
 }
 
 // Sleeps until input, room or a deadline has come, in recv if possible: SO_RCVTIMEO costs nothing, but is

@@ -173,7 +173,7 @@ void TemplateLoop::note_plain_files() {
 // Duty 6: send in order, and shut down our direction after the last byte. Duty 7: a fast reader gets a
 // bounded number of sends. Duty 10: while publications are being gathered, nothing is sent.
 void TemplateLoop::flush(TemplatePeer& peer) {
-  if (is_gathering()) return;
+  if (is_batching()) return;
   unsigned sends = 0;
   while (!peer.full && peer.connection->has_output()) {
     if (++sends > kSendsPerTurn) return unfinished_.push(peer);

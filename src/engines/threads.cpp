@@ -34,7 +34,7 @@
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/threads/peer.hpp"
 #include "net/socket_options.hpp"
@@ -49,7 +49,7 @@ class Conversation {
       : hosting_(peer.crew().hosting()),
         crew_(peer.crew()),
         peer_(peer),
-        patience_(hosting_.options.wait, hosting_.options.paced),
+        wait_strategy_(hosting_.options.wait, hosting_.options.paced),
         file_input_(crew_.pipes(), hosting_.limits) {}
 
   void hold();
@@ -65,7 +65,7 @@ class Conversation {
   Crew& crew_;
   ThreadsPeer& peer_;
   Time now_{};
-  Patience patience_;
+  WaitStrategy wait_strategy_;
   Lateness lateness_;
   bool paused_ = false;  // the last wait ended much too late
   bool found_ = false;   // input was found in this turn
@@ -92,7 +92,7 @@ void Conversation::hold() {
     now_ = Clock::now();
     paused_ = now_ > until + Lateness::kPause;
     found_ = result.has_input();
-    if (found_) patience_.found_work(now_);
+    if (found_) wait_strategy_.found_work(now_);
     report(result, *peer_.connection, file_input_, now_);
     if (stopping && !leave_.is_taken()) leave_.go_on(result, *peer_.connection, hosting_.limits, now_);
   }
@@ -119,7 +119,7 @@ Duration Conversation::next_wait() {
   const bool look_only = peer_.nudged || (crew_.draining() && !leave_.is_taken());
   auto due = peer_.connection->deadline();
   if (due) due = lateness_.sleeps_until(*due);
-  const Duration wait = look_only ? Duration::zero() : patience_.next_wait(due, now_);
+  const Duration wait = look_only ? Duration::zero() : wait_strategy_.next_wait(due, now_);
   peer_.waits_for = static_cast<short>(peer_.interest() & ~(silent_ ? POLLOUT : 0));
   peer_.back_by = now_ + std::min(wait, kTick);
   for_file_ = file_input_.wanted(*peer_.connection);

@@ -202,7 +202,7 @@ bool WritingProcess::take_reader(Peer& peer) {
 // The input of one turn is answered by one send, and a peer that sends without end does not delay the others.
 void WritingProcess::serve(Peer& peer) {
   const bool has_more = receive(peer);
-  if (is_gathering()) return;
+  if (is_batching()) return;
   if ((flush(peer) || has_more) && !peer.leaving) unfinished_.push(peer);
 }
 

@@ -39,7 +39,7 @@
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/two_threads/peer.hpp"
 #include "engines/two_threads/sending.hpp"
@@ -150,7 +150,7 @@ ReadResult ReaderThread::sleep() {
 class WriterThread {
  public:
   explicit WriterThread(Duplex& peer)
-      : peer_(peer), patience_(Wait::block, peer.crew().hosting().options.paced) {}
+      : peer_(peer), wait_strategy_(Wait::block, peer.crew().hosting().options.paced) {}
   void run();
 
  private:
@@ -163,7 +163,7 @@ class WriterThread {
 
   Duplex& peer_;
   Time now_{};
-  Patience patience_;
+  WaitStrategy wait_strategy_;
   Lateness lateness_;
   Duration send_timeout_{};
   Sending sending_;
@@ -195,7 +195,7 @@ WriterThread::Next WriterThread::take_turn() {
   auto due = connection.deadline();
   const bool near = due && *due < now_ + kLongestSend;
   if (due) due = lateness_.sleeps_until(*due);
-  peer_.writer_back_by = now_ + patience_.next_wait(due, now_);
+  peer_.writer_back_by = now_ + wait_strategy_.next_wait(due, now_);
   const bool wake = peer_.reader_sleeps && connection.wants_input();
   if (wake) peer_.reader_sleeps = false;
   lock.unlock();

@@ -60,10 +60,10 @@ FAULTS = [
     fault(9, "sleeps while others publish", "Publishing.ReachesALoopThatSleeps",
           ("control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());", "")),
     fault(10, "sends each publication by itself", "Publishing.WhatIsPublishedTogetherIsSentTogether",
-          ("if (is_gathering()) return;", "")),
+          ("if (is_batching()) return;", "")),
     fault(11, "never looks at the deadlines", "Ending.IdlePeerIsClosed", ("fire_deadlines();", "")),
     fault(11, "sleeps until an event, however long", "Ending.IdlePeerIsClosed",
-          ("unfinished_.empty() ? next_wait() : Duration::zero()", "Duration(Patience::kForever)")),
+          ("unfinished_.empty() ? next_wait() : Duration::zero()", "Duration(WaitStrategy::kForever)")),
     fault(12, "sleeps where it is told to spin", "Spinning.DoesNotSleepWhereItIsToldToSpin",
           ("unfinished_.empty() ? next_wait() : Duration::zero()",
            "Duration(unfinished_.empty() ? std::max<Duration>(next_wait(), std::chrono::seconds(1))"

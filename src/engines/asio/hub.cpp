@@ -132,13 +132,13 @@ void AsioHub::tell_all(AsioPeer::News news) {
 }
 
 // Publications. A server waits for further publications, and passes them to its peers together: see
-// Gathering. gather() checks for them between other handlers, by posting itself to the end of the queue.
+// BroadcastDelay. gather() checks for them between other handlers, by posting itself to the end of the queue.
 
 void AsioHub::gather() {
   if (over_) return;
   const std::uint64_t count = publications_->count();
   if (count != told_.load(std::memory_order_relaxed)) {
-    if (hosting_.serves() && gathering_.keep_on(Clock::now(), count, peers_.size()))
+    if (hosting_.serves() && broadcast_delay_.postpones(Clock::now(), count, peers_.size()))
       return asio::post(home_, [this] { gather(); });
     told_.store(count, std::memory_order_relaxed);
     tell_all(AsioPeer::News::published);
@@ -151,7 +151,7 @@ void AsioHub::gather() {
   await(publication_, &AsioHub::gather);
 }
 
-bool AsioHub::is_gathering() const {
+bool AsioHub::is_batching() const {
   return publications_ != nullptr && hosting_.serves() &&
          publications_->count() != told_.load(std::memory_order_relaxed);
 }

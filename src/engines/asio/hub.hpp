@@ -14,7 +14,7 @@
 #include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/engine.hpp"
-#include "engines/loop/gathering.hpp"
+#include "engines/loop/broadcast_delay.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
@@ -36,7 +36,7 @@ class AsioHub {
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
-  bool is_gathering() const;  // publications will be passed on soon; no peer sends output until then
+  bool is_batching() const;  // publications will be passed on soon; no peer sends output until then
   void left(std::shared_ptr<AsioPeer> peer);  // the peer has closed its socket
 
  private:
@@ -80,7 +80,7 @@ class AsioHub {
   bool at_once_ = false;
   bool over_ = false;
   std::atomic<std::uint64_t> told_{0};  // the publication count that was passed to all peers
-  Gathering gathering_;
+  BroadcastDelay broadcast_delay_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;
 };
 

@@ -10,7 +10,7 @@
 #include "engines/asio/run.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/open_session.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust::JOUST_ASIO_BUILD {
@@ -159,7 +159,7 @@ void AsioPeer::watched(const AsioError& error) noexcept {
 void AsioPeer::prepare_output(Time now) {
   count_ = 0;
   from_file_ = false;
-  if (!std::exchange(telling_, false) && hub_.is_gathering()) return;
+  if (!std::exchange(telling_, false) && hub_.is_batching()) return;
   from_file_ = !no_sendfile_ && connection_->source();
   if (from_file_) return;
   std::array<iovec, 16> output;
@@ -200,7 +200,7 @@ void AsioPeer::writable(const AsioError& error) noexcept {
 Time AsioPeer::wakes_at() const {
   const auto due = is_open() ? connection_->deadline() : std::nullopt;
   if (!due) return Time::max();
-  return lateness_.sleeps_until(hub_.hosting().options.paced ? *due - Patience::kSpin : *due);
+  return lateness_.sleeps_until(hub_.hosting().options.paced ? *due - WaitStrategy::kSpin : *due);
 }
 
 void AsioPeer::deadline_passed() noexcept {

@@ -14,7 +14,7 @@
 
 #include "engines/asio/backend.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 
 namespace joust::JOUST_ASIO_BUILD {
 namespace {
@@ -32,7 +32,7 @@ void run_context(asio::io_context& context, Wait wait) {
   while (!context.stopped()) {
     if (context.poll() > 0)
       last_work = Clock::now();
-    else if (wait == Wait::adaptive && Clock::now() - last_work > Patience::kSpin)
+    else if (wait == Wait::adaptive && Clock::now() - last_work > WaitStrategy::kSpin)
       context.run_one();
   }
 }

@@ -158,7 +158,7 @@ bool Crew::will_speak() const {
 }
 
 std::optional<Time> Crew::due() const {
-  return gathering_.under_way() ? std::optional(now_) : nudge_again_;
+  return broadcast_delay_.is_postponing() ? std::optional(now_) : nudge_again_;
 }
 
 void Crew::attend(Time now) {
@@ -185,7 +185,7 @@ void Crew::join_ended() {
 void Crew::pass_publications() {
   if (!will_speak()) return;
   const std::uint64_t count = publications_->count();
-  if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) {
+  if (hosting_.serves() && broadcast_delay_.postpones(now_, count, peers_.size())) {
     ::sched_yield();  // lets other threads publish
     return;
   }

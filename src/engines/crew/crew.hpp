@@ -12,7 +12,7 @@
 #include "engines/crew/crew_peer.hpp"
 #include "engines/engine.hpp"
 #include "engines/files/pipe_pool.hpp"
-#include "engines/loop/gathering.hpp"
+#include "engines/loop/broadcast_delay.hpp"
 #include "net/waker.hpp"
 
 namespace joust {
@@ -82,7 +82,7 @@ class Crew {
   Time now_ = Clock::now();
   std::optional<Time> nudge_again_;     // set while a nudge is not acknowledged
   std::atomic<std::uint64_t> told_{0};  // the publication count passed on last
-  Gathering gathering_;
+  BroadcastDelay broadcast_delay_;
   std::list<std::unique_ptr<CrewPeer>> spare_;  // at most one: its threads wait for a connection
   std::list<std::unique_ptr<CrewPeer>> peers_;
 };

@@ -8,7 +8,7 @@
 #include "base/system/ppoll.hpp"
 #include "connection/tally.hpp"
 #include "engines/crew/blocking_dial.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
 namespace {
@@ -76,7 +76,7 @@ void Host::attend_crew() {
 }
 
 void Host::wait() {
-  Time until = now_ + (drain_by_ ? kLookForStop : Patience::kForever);
+  Time until = now_ + (drain_by_ ? kLookForStop : WaitStrategy::kForever);
   if (accept_again_) until = std::min(until, *accept_again_);
   if (const auto due = crew_.due()) until = std::min(until, *due);
   if (const auto due = vacancies_.due(); due && connecting_ < hosting_.limits.dials_at_once)

@@ -22,7 +22,7 @@
 #include "engines/forking/process.hpp"
 #include "engines/forking/signals.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
 namespace {
@@ -70,7 +70,8 @@ void ParentProcess::run() {
 }
 
 void ParentProcess::wait() {
-  Time until = drain_by_ ? interrupt_again_ : now_ + Patience::kForever;  // a second stop is seen then too
+  Time until =
+      drain_by_ ? interrupt_again_ : now_ + WaitStrategy::kForever;  // a second stop is seen then too
   if (accept_again_) until = std::min(until, *accept_again_);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
   events_.clear();  // ppoll ignores negative descriptors

@@ -14,7 +14,7 @@
 
 #include "base/check.hpp"
 #include "engines/io_uring/available.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
 namespace {

@@ -18,10 +18,10 @@
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
-#include "engines/loop/gathering.hpp"
+#include "engines/loop/broadcast_delay.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/queue.hpp"
 #include "net/address.hpp"
 #include "net/listener.hpp"
@@ -94,7 +94,7 @@ class LoopCore {
     if (hosting_.options.paced) now_ = Clock::now();
   }
   void found_work(std::size_t ready = 1) {
-    patience_.found_work(now_);
+    wait_strategy_.found_work(now_);
     found_ = true;
     found_since_accepting_ += ready;
   }
@@ -102,7 +102,7 @@ class LoopCore {
   // descriptors: 0 after a signal, and 0 after a pause at a shortage of kernel memory. Throws
   // std::system_error, with the name of the call, for any other error.
   std::size_t woken(int result, const char* call);
-  Duration next_wait() const { return patience_.next_wait(due(), now_); }  // as --wait demands
+  Duration next_wait() const { return wait_strategy_.next_wait(due(), now_); }  // as --wait demands
 
   // All peers: connecting, open or leaving. admit() and start_dials() append.
   const std::vector<std::unique_ptr<Peer>>& peers() const { return peers_; }
@@ -154,7 +154,7 @@ class LoopCore {
   void fire_deadlines();
   void pass_publications();
   std::uint64_t passed_publications() const { return seen_; }
-  bool is_gathering() const;
+  bool is_batching() const;
   void end_accepting(int flags);
   // Call it in place of end_accepting() if no peer is accepted from listeners: these stay open beyond the
   // loop.
@@ -193,8 +193,8 @@ class LoopCore {
   Publications* const publications_;
   std::uint64_t seen_ = 0;  // the publication count that the sessions know
   bool telling_ = false;
-  Gathering gathering_;
-  Patience patience_;
+  BroadcastDelay broadcast_delay_;
+  WaitStrategy wait_strategy_;
   Dials dials_;
   TimerQueue timers_;
   Timed accept_again_;                     // armed while accepting is paused

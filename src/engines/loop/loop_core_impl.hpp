@@ -16,7 +16,7 @@ LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, s
       index_(index),
       listeners_(index == 0 ? hosting.listeners : std::span<Listener* const>{}),
       publications_(hosting.service.publications()),
-      patience_(hosting.options.wait, hosting.options.paced),
+      wait_strategy_(hosting.options.wait, hosting.options.paced),
       dials_(hosting, share(hosting.dials, group.size(), index),
              share(hosting.vacancies, group.size(), index)) {
   if (publications_ != nullptr) publications_->subscribe(inbox().waker());

@@ -10,7 +10,7 @@ namespace joust {
 template <typename Peer>
 std::optional<Time> LoopCore<Peer>::due() const {
   if (over()) return now_;  // the last dials failed without an event
-  if (gathering_.under_way()) return now_;
+  if (broadcast_delay_.is_postponing()) return now_;
   auto next = timers_.next();
   if (next) next = lateness_.sleeps_until(*next);
   if (const auto dial = dials_.due()) next = std::min(next.value_or(Time::max()), *dial);
@@ -55,7 +55,7 @@ template <typename Peer>
 void LoopCore<Peer>::pass_publications() {
   if (publications_ == nullptr || publications_->count() == seen_) return;
   const std::uint64_t count = publications_->count();
-  if (hosting_.serves() && gathering_.keep_on(now_, count, peers_.size())) return;
+  if (hosting_.serves() && broadcast_delay_.postpones(now_, count, peers_.size())) return;
   seen_ = count;
   telling_ = true;
   for (const auto& peer : peers_) {
@@ -83,7 +83,7 @@ void LoopCore<Peer>::tell(Peer& peer, News news) {
 // Returns true while publications are about to be passed to all peers: until then no part of their output is
 // sent.
 template <typename Peer>
-bool LoopCore<Peer>::is_gathering() const {
+bool LoopCore<Peer>::is_batching() const {
   return publications_ != nullptr && hosting_.serves() && !telling_ && publications_->count() != seen_;
 }
 

@@ -72,18 +72,18 @@ class ReadyExchange {
   // Reads and writes until the socket has no more, the session wants no more, or the turn's quota is used up.
   // In the last case it returns true, because more may be left to do. The input of one turn is answered by
   // one send, and a peer that sends without end does not delay the others. Sends nothing while
-  // `is_gathering()`.
-  template <typename IsGathering>
-  bool serve(ReadyPeer& peer, Time now, IsGathering&& is_gathering) {
+  // `is_batching()`.
+  template <typename IsBatching>
+  bool serve(ReadyPeer& peer, Time now, IsBatching&& is_batching) {
     StreamConnection& connection = *peer.connection;
     const std::uint64_t quota = connection.bytes_received() + limits_.read_bytes_per_turn;
     const auto may_receive = [&] { return peer.readable && connection.wants_input(); };
     bool unfinished = false;
-    if (!may_receive() && !is_gathering()) unfinished = flush(peer, now);
+    if (!may_receive() && !is_batching()) unfinished = flush(peer, now);
     while (may_receive()) {
       if (connection.bytes_received() >= quota) return true;
       peer.readable = receive_once(peer, now) && may_receive_again(peer);
-      if (!is_gathering()) unfinished |= flush(peer, now);
+      if (!is_batching()) unfinished |= flush(peer, now);
     }
     // A reset may have come with the last bytes, and if no more are wanted, no call reports it.
     if (peer.has_hung_up && !connection.ended() && !connection.wants_input()) look_for_reset(peer, now);

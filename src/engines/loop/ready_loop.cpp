@@ -56,7 +56,7 @@ void ReadyLoop::ready_listener(const Listener& listener) {
 }
 
 void ReadyLoop::serve(Peer& peer) {
-  const bool unfinished = exchange_->serve(peer, now(), [this] { return is_gathering(); });
+  const bool unfinished = exchange_->serve(peer, now(), [this] { return is_batching(); });
   if (unfinished && !peer.leaving) unfinished_.push(peer);
   if (!peer.connection->ended()) watch(peer);
 }

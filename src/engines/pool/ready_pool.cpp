@@ -59,8 +59,8 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
   if ((notes & Holding::kStop) != 0) peer.readable = true;  // to read what has arrived
   if (peer.connection->ended()) return;
   const bool telling = (notes & Holding::kPublished) != 0;
-  const auto is_gathering = [&] { return !telling && awaits_publications(); };
-  peer.unfinished = exchanges_[worker].serve(peer, now, is_gathering);
+  const auto is_batching = [&] { return !telling && awaits_publications(); };
+  peer.unfinished = exchanges_[worker].serve(peer, now, is_batching);
 }
 
 // Watches the peer again. Input and output left after the quota come with the next report, because the kernel

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "engines/loop/patience.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/queue.hpp"
 #include "joust/time.hpp"
 
@@ -85,9 +85,9 @@ class TaskQueue {
     if (wait_ == Wait::block) return false;
     const Time now = Clock::now();
     if (!idle_since) idle_since = now;
-    Patience patience(wait_);
-    patience.found_work(*idle_since);
-    return patience.next_wait({}, now) == Duration::zero();
+    WaitStrategy wait_strategy(wait_);
+    wait_strategy.found_work(*idle_since);
+    return wait_strategy.next_wait({}, now) == Duration::zero();
   }
   void await_work(std::unique_lock<std::mutex>& lock) {
     ++asleep_;

@@ -114,7 +114,7 @@ bool QtLoop::has_input(QtPeer& peer) {
 }
 
 void QtLoop::flush(QtPeer& peer) {
-  if (is_gathering()) return;
+  if (is_batching()) return;
   StreamConnection& connection = *peer.connection;
   for (unsigned writes = 0; peer.stream->bytesToWrite() == 0 && connection.has_output();) {
     if (++writes > kWritesPerTurn) return unfinished_.push(peer);

@@ -60,8 +60,8 @@ void QtLoop::finish_turn() {
 
 // A timer of QTimer counts in milliseconds. In an open loop the event loop spins for the rest.
 void QtLoop::set_timer() {
-  const Duration wait = awaiting_ ? Patience::kForever : next_wait();
-  if (wait >= Patience::kForever) {
+  const Duration wait = awaiting_ ? WaitStrategy::kForever : next_wait();
+  if (wait >= WaitStrategy::kForever) {
     armed_.reset();
     return timer_.stop();
   }

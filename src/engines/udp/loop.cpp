@@ -244,7 +244,7 @@ void UdpLoop::tell(Peer& peer, News news) {
 
 void UdpLoop::serve(Peer& peer) {
   note_lingering(peer);
-  if (!is_gathering()) talk(peer);
+  if (!is_batching()) talk(peer);
 }
 
 void UdpLoop::talk(Peer& peer) {

@@ -75,7 +75,7 @@ void ZmqLoop::tell(Peer& peer, News news) {
 
 void ZmqLoop::serve(Peer& peer) {
   note_lingering(peer);
-  if (!is_gathering()) talk(peer);
+  if (!is_batching()) talk(peer);
 }
 
 void ZmqLoop::talk(Peer& peer) {

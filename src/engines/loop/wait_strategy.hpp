@@ -14,10 +14,10 @@ namespace joust {
 
 // Determines the longest next wait that the `wait` option allows. On a virtual machine, waking a sleeping
 // core costs several times as much as a message, so spinning replies faster, at the cost of a busy core.
-class Patience {
+class WaitStrategy {
  public:
   // `paced`: a deadline is met within microseconds.
-  explicit Patience(Wait wait, bool paced = false) : wait_(wait), paced_(paced) {}
+  explicit WaitStrategy(Wait wait, bool paced = false) : wait_(wait), paced_(paced) {}
 
   void found_work(Time now) { last_work_ = now; }
 
