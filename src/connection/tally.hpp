@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/shared_memory.hpp"
-#include "connection/remarks.hpp"
+#include "connection/distinct_texts.hpp"
 #include "joust/service.hpp"
 
 namespace joust {
@@ -37,7 +37,7 @@ class Tally {
     std::atomic<std::uint64_t> opened{0}, unopened{0}, received{0}, sent{0};
     std::array<std::atomic<std::uint64_t>, kStages> by_stage{};
     std::array<std::atomic<std::uint64_t>, sizeof(DatagramCounts) / sizeof(std::uint64_t)> datagrams{};
-    Remarks complaints{}, notes{}, missing{};
+    DistinctTexts complaints{}, notes{}, missing{};
   };
   SharedMemory<Books> books_{};
 

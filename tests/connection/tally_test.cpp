@@ -69,27 +69,27 @@ TEST(TallyTest, CountsWhatAChildProcessCounts) {
   EXPECT_EQ(tally.notes(), std::vector<std::string>{"from a child"});
 }
 
-TEST(RemarksTest, KeepsTheFirstFewDifferentOnesAndTheirBeginning) {
-  Remarks remarks;
+TEST(DistinctTextsTest, KeepsTheFirstFewDifferentOnesAndTheirBeginning) {
+  DistinctTexts texts;
   const std::string endless(1000, 'x');
-  remarks.keep(endless);
-  for (int i = 0; i < 20; ++i) remarks.keep("remark " + std::to_string(i % 10));
-  const std::vector<std::string> all = remarks.all();
-  ASSERT_EQ(all.size(), Remarks::kKept);
-  EXPECT_EQ(all.front(), endless.substr(0, Remarks::kLongest));
+  texts.keep(endless);
+  for (int i = 0; i < 20; ++i) texts.keep("text " + std::to_string(i % 10));
+  const std::vector<std::string> all = texts.all();
+  ASSERT_EQ(all.size(), DistinctTexts::kKept);
+  EXPECT_EQ(all.front(), endless.substr(0, DistinctTexts::kLongest));
   EXPECT_EQ(all.back(), "remark 6");
 }
 
-TEST(RemarksTest, KeepsATextOnceThoughThreadsKeepItAtTheSameTime) {
-  Remarks remarks;
+TEST(DistinctTextsTest, KeepsATextOnceThoughThreadsKeepItAtTheSameTime) {
+  DistinctTexts texts;
   {
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 4; ++thread)
       threads.emplace_back([&] {
-        for (int i = 0; i < 1000; ++i) remarks.keep(i % 2 == 0 ? "one" : "other");
+        for (int i = 0; i < 1000; ++i) texts.keep(i % 2 == 0 ? "one" : "other");
       });
   }
-  std::vector<std::string> all = remarks.all();
+  std::vector<std::string> all = texts.all();
   std::ranges::sort(all);
   EXPECT_EQ(all, (std::vector<std::string>{"one", "other"}));
 }

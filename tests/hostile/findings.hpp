@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/shared_memory.hpp"
-#include "connection/remarks.hpp"
+#include "connection/distinct_texts.hpp"
 
 namespace joust::hostile {
 
@@ -16,7 +16,7 @@ class Findings {
   std::vector<std::string> all() const { return found_->all(); }  // the first ones tell the cause
 
  private:
-  SharedMemory<Remarks> found_;  // sessions may live in other processes
+  SharedMemory<DistinctTexts> found_;  // sessions may live in other processes
 };
 
 }  // namespace joust::hostile

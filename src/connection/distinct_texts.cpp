@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "connection/remarks.hpp"
+#include "connection/distinct_texts.hpp"
 
 #include <algorithm>
 
 namespace joust {
 
-void Remarks::keep(std::string_view text) {
+void DistinctTexts::keep(std::string_view text) {
   text = text.substr(0, kLongest);
   for (Place& place : places_) {
     State state = place.state.load(std::memory_order_acquire);
@@ -19,7 +19,7 @@ void Remarks::keep(std::string_view text) {
 }
 
 // Returns each text once. Two threads that keep the same text at once may both have stored it.
-std::vector<std::string> Remarks::all() const {
+std::vector<std::string> DistinctTexts::all() const {
   std::vector<std::string> texts;
   for (const Place& place : places_) {
     if (place.state.load(std::memory_order_acquire) != State::ready) continue;

@@ -14,7 +14,7 @@ namespace joust {
 // Keeps the first few different texts of many, such as the complaints of a run. It is plain memory of a fixed
 // size: processes may share it, and keeping a text neither allocates, throws nor waits. Any thread, any
 // process.
-class Remarks {
+class DistinctTexts {
  public:
   static constexpr std::size_t kKept = 8;
   static constexpr std::size_t kLongest = 240;  // bytes; the rest of a text is cut off
