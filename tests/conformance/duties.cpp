@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, kDuties> kNames{
     "send quota",
     "files",
     "publications",
-    "gathering",
+    "batching",
     "deadlines",
     "wait",
     "idle",

@@ -20,7 +20,7 @@ enum class Duty : std::uint8_t {
   send_quota,
   files,
   publications,
-  gathering,
+  batching,
   deadlines,
   wait,
   idle,

@@ -64,7 +64,7 @@ TEST_P(Publishing, WhatOneSaysAllHearOnceAndInOrder) {
 // Twenty sessions publish a letter in the same turn. Sending after each publication would take twenty sends
 // to each.
 TEST_P(Publishing, WhatIsPublishedTogetherIsSentTogether) {
-  checks(Duty::gathering);
+  checks(Duty::batching);
   constexpr std::size_t kSpeakers = 20;
   expect_at_most(kSpeakers * 5 / 4, [&]() -> std::optional<std::size_t> {
     ScriptedService service;

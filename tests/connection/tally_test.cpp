@@ -77,7 +77,7 @@ TEST(DistinctTextsTest, KeepsTheFirstFewDifferentOnesAndTheirBeginning) {
   const std::vector<std::string> all = texts.all();
   ASSERT_EQ(all.size(), DistinctTexts::kKept);
   EXPECT_EQ(all.front(), endless.substr(0, DistinctTexts::kLongest));
-  EXPECT_EQ(all.back(), "remark 6");
+  EXPECT_EQ(all.back(), "text 6");
 }
 
 TEST(DistinctTextsTest, KeepsATextOnceThoughThreadsKeepItAtTheSameTime) {
