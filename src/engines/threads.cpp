@@ -14,10 +14,10 @@
 // recv blocks, but send does not: if both peers blocked in send, neither would read, for ever. When a socket
 // is full, ppoll waits for room and for input alike. ppoll also waits when a deadline is nearer than recv's
 // timeout, because ppoll is exact, while SO_RCVTIMEO costs nothing but is rounded to the kernel's ticks.
-// crew/crew.hpp explains how sleeping threads are interrupted, and threads/peer.hpp how a broadcast is sent.
-// The host is in crew/host.cpp. Left out on purpose: a pool of threads, and a second thread per connection
-// for writing (two_threads.cpp). For files, sendfile and splice replace send and recv: files/file_io.hpp.
-// sendfile has no MSG_DONTWAIT, and may block for up to one tick of the kernel.
+// peer_threads/peer_threads.hpp explains how sleeping threads are interrupted, and threads/peer.hpp how a
+// broadcast is sent. The host is in peer_threads/host.cpp. Left out on purpose: a pool of threads, and a
+// second thread per connection for writing (two_threads.cpp). For files, sendfile and splice replace send and
+// recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and may block for up to one tick of the kernel.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -28,9 +28,9 @@
 #include <memory>
 
 #include "base/system/ppoll.hpp"
-#include "engines/crew/blocking_dial.hpp"
-#include "engines/crew/crew.hpp"
-#include "engines/crew/host.hpp"
+#include "engines/peer_threads/blocking_dial.hpp"
+#include "engines/peer_threads/peer_threads.hpp"
+#include "engines/peer_threads/host.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
@@ -46,11 +46,11 @@ namespace {
 class Conversation {
  public:
   explicit Conversation(ThreadsPeer& peer)
-      : hosting_(peer.crew().hosting()),
-        crew_(peer.crew()),
+      : hosting_(peer.peer_threads().hosting()),
+        peer_threads_(peer.peer_threads()),
         peer_(peer),
         wait_strategy_(hosting_.options.wait, hosting_.options.paced),
-        file_input_(crew_.pipes(), hosting_.limits) {}
+        file_input_(peer_threads_.pipes(), hosting_.limits) {}
 
   void hold();
 
@@ -62,7 +62,7 @@ class Conversation {
   ReadResult listen_for_a_reset(Duration wait);
 
   const Hosting& hosting_;
-  Crew& crew_;
+  PeerThreads& peer_threads_;
   ThreadsPeer& peer_;
   Time now_{};
   WaitStrategy wait_strategy_;
@@ -83,7 +83,7 @@ void Conversation::hold() {
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
   while (take_turn()) {
-    const bool stopping = crew_.draining();
+    const bool stopping = peer_threads_.draining();
     const Duration wait = next_wait();
     lock.unlock();
     const ReadResult result = listen(wait);
@@ -104,9 +104,9 @@ bool Conversation::take_turn() {
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   peer_.catch_up(now_);
   if (!puts_off_deadlines()) peer_.connection->on_time(now_);
-  silent_ = crew_.will_speak();
+  silent_ = peer_threads_.will_speak();
   if (!silent_) peer_.flush(now_);
-  return !peer_.connection->ended() && !crew_.ending();
+  return !peer_.connection->ended() && !peer_threads_.ending();
 }
 
 bool Conversation::puts_off_deadlines() {
@@ -116,7 +116,7 @@ bool Conversation::puts_off_deadlines() {
 
 // Returns the longest wait, and records for the host the events waited for.
 Duration Conversation::next_wait() {
-  const bool look_only = peer_.nudged || (crew_.draining() && !leave_.is_taken());
+  const bool look_only = peer_.nudged || (peer_threads_.draining() && !leave_.is_taken());
   auto due = peer_.connection->deadline();
   if (due) due = lateness_.sleeps_until(*due);
   const Duration wait = look_only ? Duration::zero() : wait_strategy_.next_wait(due, now_);
@@ -134,7 +134,7 @@ ReadResult Conversation::listen(Duration wait) {
   if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(std::min(wait, kTick));
-    if (::ppoll(&socket, 1, &timeout, nullptr) < 0) crew_.wait_failed();
+    if (::ppoll(&socket, 1, &timeout, nullptr) < 0) peer_threads_.wait_failed();
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
@@ -153,14 +153,16 @@ ReadResult Conversation::listen(Duration wait) {
 ReadResult Conversation::listen_for_a_reset(Duration wait) {
   pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
-  if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) crew_.wait_failed();
+  if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) peer_threads_.wait_failed();
   if (socket.revents != 0) has_hung_up_ = true;
   const int error = (socket.revents & POLLERR) != 0 ? connect_result(peer_.socket.get()) : 0;
   return {{}, error != 0 ? error : EAGAIN};
 }
 
 void run(const Hosting& hosting, Stop& stop) {
-  Host(hosting, stop, [](Crew& crew) { return std::make_unique<ThreadsPeer>(crew); }).run();
+  Host(hosting, stop, [](PeerThreads& peer_threads) {
+    return std::make_unique<ThreadsPeer>(peer_threads);
+  }).run();
 }
 
 }  // namespace

@@ -17,8 +17,8 @@
 // output keeps its address until it is reported as sent, whatever the reader does meanwhile. Each thread
 // sleeps on a flag of its own. The writer sleeps while no output exists, until the next deadline, because
 // deadlines are its work; the reader sleeps while the session wants nothing. recv has no timeout; a signal
-// ends it for a stop (crew/crew.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout, so that
-// deadlines are met while the peer does not read.
+// ends it for a stop (peer_threads/peer_threads.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout,
+// so that deadlines are met while the peer does not read.
 //
 // A publication wakes the writers of all connections, as this model wants it. `threads` shows the faster way:
 // there the host sends for all. Left out on purpose: --wait spin. Two spinning threads for one connection
@@ -35,7 +35,7 @@
 
 #include "base/system/sockets.hpp"
 #include "base/system/ppoll.hpp"
-#include "engines/crew/host.hpp"
+#include "engines/peer_threads/host.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
@@ -57,7 +57,7 @@ constexpr Duration kShortestSend = std::chrono::microseconds(1);
 class ReaderThread {
  public:
   explicit ReaderThread(Duplex& peer)
-      : peer_(peer), file_input_(peer.crew().pipes(), peer.crew().hosting().limits) {}
+      : peer_(peer), file_input_(peer.peer_threads().pipes(), peer.peer_threads().hosting().limits) {}
   void run();
 
  private:
@@ -92,11 +92,11 @@ ReaderThread::Next ReaderThread::take_turn(const ReadResult& result) {
   peer_.found = peer_.found || result.error == 0;
   report(result, connection, file_input_, now_);
   if (looks_only_ && !leave_.is_taken())
-    leave_.go_on(result, connection, peer_.crew().hosting().limits, now_);
-  const bool over = connection.ended() || peer_.crew().ending();
+    leave_.go_on(result, connection, peer_.peer_threads().hosting().limits, now_);
+  const bool over = connection.ended() || peer_.peer_threads().ending();
   // The nudge is acknowledged before what it refers to is examined.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
-  looks_only_ = peer_.crew().draining() && !leave_.is_taken();
+  looks_only_ = peer_.peer_threads().draining() && !leave_.is_taken();
   const bool wants_input = connection.wants_input();
   for_file_ = wants_input ? file_input_.wanted(connection) : 0;
   peer_.reader_sleeps = !wants_input;
@@ -112,7 +112,7 @@ bool ReaderThread::writer_has_work() const {
   const StreamConnection& connection = *peer_.connection;
   if (connection.wants_shutdown()) return true;
   // The host is about to wake all writers for a publication.
-  if (connection.has_output() && !peer_.crew().will_speak()) return true;
+  if (connection.has_output() && !peer_.peer_threads().will_speak()) return true;
   const auto due = connection.deadline();
   return due && *due < peer_.writer_back_by;
 }
@@ -122,7 +122,7 @@ ReadResult ReaderThread::receive() {
 }
 
 ReadResult ReaderThread::receive_bytes(int flags) {
-  const std::size_t most = std::min(buffer_.size(), peer_.crew().hosting().limits.read_bytes);
+  const std::size_t most = std::min(buffer_.size(), peer_.peer_threads().hosting().limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, flags);
   if (n < 0) return {{}, errno};
   return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -132,7 +132,7 @@ ReadResult ReaderThread::receive_bytes(int flags) {
 ReadResult ReaderThread::receive_for_file() {
   pollfd socket{.fd = peer_.socket.get(), .events = POLLIN, .revents = 0};
   const timespec at_once{};
-  if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.crew().wait_failed();
+  if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.peer_threads().wait_failed();
   if (socket.revents == 0) return {{}, EAGAIN};
   const auto n = file_input_.fill(socket.fd, for_file_);
   if (!n) return receive_bytes(MSG_DONTWAIT);  // no pipe is available now
@@ -150,7 +150,7 @@ ReadResult ReaderThread::sleep() {
 class WriterThread {
  public:
   explicit WriterThread(Duplex& peer)
-      : peer_(peer), wait_strategy_(Wait::block, peer.crew().hosting().options.paced) {}
+      : peer_(peer), wait_strategy_(Wait::block, peer.peer_threads().hosting().options.paced) {}
   void run();
 
  private:
@@ -188,9 +188,9 @@ WriterThread::Next WriterThread::take_turn() {
   on_time();
   // While the host is about to wake all for a publication, nothing is sent, so that several publications
   // leave in one send.
-  const bool has_output = !peer_.crew().will_speak() && sending_.prepare(connection, now_);
+  const bool has_output = !peer_.peer_threads().will_speak() && sending_.prepare(connection, now_);
   if (connection.wants_shutdown()) end_stream(peer_.socket.get(), connection, now_);
-  const bool over = connection.ended() || peer_.crew().ending();
+  const bool over = connection.ended() || peer_.peer_threads().ending();
   peer_.writer_sleeps = !has_output;
   auto due = connection.deadline();
   const bool near = due && *due < now_ + kLongestSend;
@@ -231,7 +231,7 @@ void WriterThread::set_send_timeout(Duration timeout) {
 }
 
 void run(const Hosting& hosting, Stop& stop) {
-  Host(hosting, stop, [](Crew& crew) { return std::make_unique<Duplex>(crew); }).run();
+  Host(hosting, stop, [](PeerThreads& peer_threads) { return std::make_unique<Duplex>(peer_threads); }).run();
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ bool ThreadsPeer::pass_publications(Time now) noexcept {
   try {
     return speak(now);
   } catch (const std::exception& error) {
-    crew().break_off(*this, failure_of(error));
+    peer_threads().break_off(*this, failure_of(error));
     return false;
   }
 }

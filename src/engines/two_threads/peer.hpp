@@ -2,15 +2,15 @@
 #pragma once
 
 #include "base/wake_flag.hpp"
-#include "engines/crew/crew.hpp"
+#include "engines/peer_threads/peer_threads.hpp"
 
 namespace joust {
 
 // A connection, and the state that its two threads share. The first thread is the writer, because it opens
 // the connection.
-class Duplex : public CrewPeer {
+class Duplex : public ThreadedPeer {
  public:
-  explicit Duplex(Crew& crew) : CrewPeer(crew, 2) {}
+  explicit Duplex(PeerThreads& peer_threads) : ThreadedPeer(peer_threads, 2) {}
 
   WakeFlag wake_reader;
   WakeFlag wake_writer;

@@ -14,12 +14,12 @@
 namespace joust::test {
 namespace {
 
-class CrewShortage : public testing::TestWithParam<const char*> {
+class PeerThreadsShortage : public testing::TestWithParam<const char*> {
  protected:
   static const Engine& engine() { return *find_engine(GetParam()); }
 };
 
-TEST_P(CrewShortage, PeersWaitInTheQueueForAThread) {
+TEST_P(PeerThreadsShortage, PeersWaitInTheQueueForAThread) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service);
   std::vector<Fd> peers;
@@ -39,7 +39,7 @@ TEST_P(CrewShortage, PeersWaitInTheQueueForAThread) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
-TEST_P(CrewShortage, ADialWithoutAThreadIsCountedOnce) {
+TEST_P(PeerThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
   HandlerService echo = echo_service();
   RunningServer server(*find_engine("epoll"), echo);  // needs no threads
   Metronome service(20, 1);
@@ -56,7 +56,7 @@ TEST_P(CrewShortage, ADialWithoutAThreadIsCountedOnce) {
 }
 
 // A host that cannot wait does not take that for peers, does not spin, and goes on as soon as it can.
-TEST_P(CrewShortage, AHostThatCannotWaitTriesAgain) {
+TEST_P(PeerThreadsShortage, AHostThatCannotWaitTriesAgain) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
@@ -94,7 +94,7 @@ TEST(ThreadsShortage, ConnectionsThatCannotWaitTryAgain) {
   EXPECT_EQ(client.tally.failures(), 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, CrewShortage, testing::Values("threads", "two-threads"));
+INSTANTIATE_TEST_SUITE_P(Engines, PeerThreadsShortage, testing::Values("threads", "two-threads"));
 
 }  // namespace
 }  // namespace joust::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/crew/crew.hpp"
+#include "engines/peer_threads/peer_threads.hpp"
 
 #include <poll.h>
 #include <sched.h>
@@ -18,30 +18,30 @@ constexpr Duration kRepeatNudge = std::chrono::milliseconds(5);
 
 }  // namespace
 
-CrewPeer::CrewPeer(Crew& crew, std::size_t threads)
-    : crew_(crew), count_(threads), threads_(std::make_unique<SmallThread[]>(threads)) {}
+ThreadedPeer::ThreadedPeer(PeerThreads& peer_threads, std::size_t threads)
+    : peer_threads_(peer_threads), count_(threads), threads_(std::make_unique<SmallThread[]>(threads)) {}
 
-void CrewPeer::catch_up(Time now) {
-  const Publications* const publications = crew_.publications();
+void ThreadedPeer::catch_up(Time now) {
+  const Publications* const publications = peer_threads_.publications();
   if (publications == nullptr || publications->count() == seen_) return;
   seen_ = publications->count();
   connection->refresh(now);
 }
 
 // Waits until the peer is beyond this stage, and returns the stage that has followed.
-CrewPeer::Stage CrewPeer::await_beyond(Stage stage) {
+ThreadedPeer::Stage ThreadedPeer::await_beyond(Stage stage) {
   std::unique_lock lock(mutex);
   entered_.wait(lock, [&] { return stage_ > stage; });
   return stage_;
 }
 
-void CrewPeer::enter(Stage stage) {
+void ThreadedPeer::enter(Stage stage) {
   const std::lock_guard lock(mutex);
   stage_ = stage;
   entered_.notify_all();
 }
 
-Crew::Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)> connect)
+PeerThreads::PeerThreads(const Hosting& hosting, MakePeer make, std::function<void(ThreadedPeer&)> connect)
     : hosting_(hosting),
       make_(std::move(make)),
       connect_(std::move(connect)),
@@ -49,7 +49,7 @@ Crew::Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)>
   if (publications_ != nullptr) publications_->subscribe(waker_);
 }
 
-Crew::~Crew() {
+PeerThreads::~PeerThreads() {
   end_at_once();
   while (!peers_.empty()) {
     pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
@@ -62,10 +62,10 @@ Crew::~Crew() {
   if (publications_ != nullptr) publications_->unsubscribe(waker_);
 }
 
-std::optional<Failure> Crew::prepare() noexcept {
+std::optional<Failure> PeerThreads::prepare() noexcept {
   try {
     if (!spare_.empty()) return std::nullopt;
-    CrewPeer& peer = *spare_.emplace_back(make_(*this));
+    ThreadedPeer& peer = *spare_.emplace_back(make_(*this));
     peer.self_ = spare_.begin();
     for (std::size_t i = 0; i < peer.count_; ++i) {
       peer.threads_[i].start([this, &peer, i] { run_thread(peer, i); });
@@ -79,24 +79,24 @@ std::optional<Failure> Crew::prepare() noexcept {
 }
 
 // Ends the threads that were already started for the spare peer.
-void Crew::dismiss_spare() {
+void PeerThreads::dismiss_spare() {
   if (spare_.empty()) return;
   if (!spare_.front() || spare_.front()->present_ == 0) return spare_.clear();
-  spare_.front()->enter(CrewPeer::Stage::over);
+  spare_.front()->enter(ThreadedPeer::Stage::over);
   peers_.splice(peers_.end(), spare_);
 }
 
-void Crew::start(Fd socket, Time dial_until) {
-  CrewPeer& peer = *spare_.front();
+void PeerThreads::start(Fd socket, Time dial_until) {
+  ThreadedPeer& peer = *spare_.front();
   peers_.splice(peers_.end(), spare_);
   peer.socket = std::move(socket);
   peer.dial_until = dial_until;
-  peer.enter(CrewPeer::Stage::begun);
+  peer.enter(ThreadedPeer::Stage::begun);
 }
 
 // The first thread opens the connection; then all of them hold it.
-void Crew::run_thread(CrewPeer& peer, std::size_t thread) noexcept {
-  using enum CrewPeer::Stage;
+void PeerThreads::run_thread(ThreadedPeer& peer, std::size_t thread) noexcept {
+  using enum ThreadedPeer::Stage;
   try {
     const bool is_open =
         thread == 0 ? peer.await_beyond(spare) == begun && open(peer) : peer.await_beyond(begun) == opened;
@@ -109,23 +109,23 @@ void Crew::run_thread(CrewPeer& peer, std::size_t thread) noexcept {
 }
 
 // Returns false if a dial has failed.
-bool Crew::open(CrewPeer& peer) {
+bool PeerThreads::open(ThreadedPeer& peer) {
   if (!peer.socket.is_open()) connect_(peer);
   if (!peer.socket.is_open()) return false;
   {
     const std::lock_guard lock(peer.mutex);
     open_session(hosting_, peer, Clock::now());
   }
-  peer.enter(CrewPeer::Stage::opened);
+  peer.enter(ThreadedPeer::Stage::opened);
   return true;
 }
 
 // The last owner to leave closes the connection.
-void Crew::leave(CrewPeer& peer) noexcept {
+void PeerThreads::leave(ThreadedPeer& peer) noexcept {
   {
     const std::lock_guard lock(peer.mutex);
     if (--peer.present_ > 0) {
-      peer.stage_ = CrewPeer::Stage::over;
+      peer.stage_ = ThreadedPeer::Stage::over;
       peer.entered_.notify_all();
       return peer.release_others();
     }
@@ -139,7 +139,7 @@ void Crew::leave(CrewPeer& peer) noexcept {
   waker_.wake();
 }
 
-void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
+void PeerThreads::break_off(ThreadedPeer& peer, const Failure& failure) noexcept {
   try {
     if (peer.connection) return peer.connection->failed(failure, Clock::now());
     hosting_.not_opened(failure, Clock::now());
@@ -149,19 +149,19 @@ void Crew::break_off(CrewPeer& peer, const Failure& failure) noexcept {
 }
 
 // Handles a failed ppoll(). A signal counts as an event, because it may be a nudge.
-void Crew::wait_failed() const {
+void PeerThreads::wait_failed() const {
   joust::wait_failed(hosting_, "ppoll()");
 }
 
-bool Crew::will_speak() const {
+bool PeerThreads::will_speak() const {
   return publications_ != nullptr && publications_->count() != told_;
 }
 
-std::optional<Time> Crew::due() const {
+std::optional<Time> PeerThreads::due() const {
   return broadcast_delay_.is_postponing() ? std::optional(now_) : nudge_again_;
 }
 
-void Crew::attend(Time now) {
+void PeerThreads::attend(Time now) {
   now_ = now;
   waker_.clear();
   join_ended();
@@ -169,8 +169,8 @@ void Crew::attend(Time now) {
   repeat_nudges();
 }
 
-void Crew::join_ended() {
-  CrewPeer* ended = nullptr;
+void PeerThreads::join_ended() {
+  ThreadedPeer* ended = nullptr;
   {
     const std::lock_guard lock(mutex_);
     ended = std::exchange(ended_last_, nullptr);
@@ -182,7 +182,7 @@ void Crew::join_ended() {
   }
 }
 
-void Crew::pass_publications() {
+void PeerThreads::pass_publications() {
   if (!will_speak()) return;
   const std::uint64_t count = publications_->count();
   if (hosting_.serves() && broadcast_delay_.postpones(now_, count, peers_.size())) {
@@ -194,30 +194,30 @@ void Crew::pass_publications() {
     if (!peer->pass_publications(now_)) nudge(*peer);
 }
 
-void Crew::nudge(CrewPeer& peer) {
+void PeerThreads::nudge(ThreadedPeer& peer) {
   peer.nudged = true;
   peer.rouse();
   if (!nudge_again_) nudge_again_ = now_ + kRepeatNudge;
 }
 
-void Crew::nudge_all() {
+void PeerThreads::nudge_all() {
   for (const auto& peer : peers_) nudge(*peer);
 }
 
-void Crew::repeat_nudges() {
+void PeerThreads::repeat_nudges() {
   if (!nudge_again_ || now_ < *nudge_again_) return;
   nudge_again_.reset();
   for (const auto& peer : peers_)
     if (peer->nudged) nudge(*peer);
 }
 
-void Crew::drain() {
+void PeerThreads::drain() {
   draining_ = true;
   dismiss_spare();
   nudge_all();
 }
 
-void Crew::end_at_once() {
+void PeerThreads::end_at_once() {
   if (!ending_.exchange(true)) drain();
 }
 

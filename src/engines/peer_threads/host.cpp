@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/crew/host.hpp"
+#include "engines/peer_threads/host.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/sigpipe.hpp"
 #include "base/system/ppoll.hpp"
 #include "connection/tally.hpp"
-#include "engines/crew/blocking_dial.hpp"
+#include "engines/peer_threads/blocking_dial.hpp"
 #include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
@@ -20,28 +20,29 @@ constexpr std::size_t kBeforeListeners = 2;  // ppoll entries before the listene
 // A dial in progress. Its end, successful or not, allows another one to start.
 class Dialling {
  public:
-  Dialling(std::atomic<std::size_t>& under_way, Crew& crew) : under_way_(under_way), crew_(crew) {}
+  Dialling(std::atomic<std::size_t>& under_way, PeerThreads& peer_threads)
+      : under_way_(under_way), peer_threads_(peer_threads) {}
   ~Dialling() {
     under_way_.fetch_sub(1);
-    crew_.wake_host();
+    peer_threads_.wake_host();
   }
   Dialling(const Dialling&) = delete;
   Dialling& operator=(const Dialling&) = delete;
 
  private:
   std::atomic<std::size_t>& under_way_;
-  Crew& crew_;
+  PeerThreads& peer_threads_;
 };
 
 }  // namespace
 
-Host::Host(const Hosting& hosting, Stop& stop, Crew::MakePeer make)
+Host::Host(const Hosting& hosting, Stop& stop, PeerThreads::MakePeer make)
     : hosting_(hosting),
       stop_(stop),
       listeners_(hosting.listeners),
       undialled_(hosting.dials),
       vacancies_(hosting.service, hosting.vacancies),
-      crew_(hosting, std::move(make), [this](CrewPeer& peer) { dial(peer); }) {
+      peer_threads_(hosting, std::move(make), [this](ThreadedPeer& peer) { dial(peer); }) {
   events_.reserve(kBeforeListeners + listeners_.size());
 }
 
@@ -51,9 +52,9 @@ Host::~Host() {
 }
 
 // Called by a peer's thread.
-void Host::dial(CrewPeer& peer) {
-  const Dialling under_way(connecting_, crew_);
-  peer.socket = dial_blocking(hosting_, crew_, peer.dial_until);
+void Host::dial(ThreadedPeer& peer) {
+  const Dialling under_way(connecting_, peer_threads_);
+  peer.socket = dial_blocking(hosting_, peer_threads_, peer.dial_until);
 }
 
 void Host::run() {
@@ -61,33 +62,33 @@ void Host::run() {
   hosting_.ready();
   for (start_dials(); !over(); start_dials()) {
     wait();
-    attend_crew();
+    attend_threads();
     accept_from_ready();
     if (stop_.requested() && !drain_by_) begin_drain();
-    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) crew_.end_at_once();
+    if (stop_.at_once() || (drain_by_ && now_ >= *drain_by_)) peer_threads_.end_at_once();
   }
 }
 
-void Host::attend_crew() {
-  const std::size_t before = crew_.size();
-  crew_.attend(now_);
+void Host::attend_threads() {
+  const std::size_t before = peer_threads_.size();
+  peer_threads_.attend(now_);
   if (hosting_.serves() || drain_by_) return;
-  for (std::size_t ended = before - crew_.size(); ended > 0; --ended) vacancies_.add();
+  for (std::size_t ended = before - peer_threads_.size(); ended > 0; --ended) vacancies_.add();
 }
 
 void Host::wait() {
   Time until = now_ + (drain_by_ ? kLookForStop : WaitStrategy::kForever);
   if (accept_again_) until = std::min(until, *accept_again_);
-  if (const auto due = crew_.due()) until = std::min(until, *due);
+  if (const auto due = peer_threads_.due()) until = std::min(until, *due);
   if (const auto due = vacancies_.due(); due && connecting_ < hosting_.limits.dials_at_once)
     until = std::min(until, *due);
   const timespec timeout = to_timespec(std::max(Duration::zero(), until - Clock::now()));
   events_.clear();  // ppoll ignores negative descriptors
-  events_.push_back({.fd = crew_.fd(), .events = POLLIN, .revents = 0});
+  events_.push_back({.fd = peer_threads_.fd(), .events = POLLIN, .revents = 0});
   events_.push_back({.fd = drain_by_ ? -1 : stop_.fd(), .events = POLLIN, .revents = 0});
   for (const Listener* listener : listeners_)
     events_.push_back({.fd = accept_again_ ? -1 : listener->fd(), .events = POLLIN, .revents = 0});
-  if (::ppoll(events_.data(), events_.size(), &timeout, nullptr) < 0) crew_.wait_failed();
+  if (::ppoll(events_.data(), events_.size(), &timeout, nullptr) < 0) peer_threads_.wait_failed();
   now_ = Clock::now();
   if (accept_again_ && now_ >= *accept_again_) accept_again_.reset();
 }
@@ -101,7 +102,7 @@ void Host::accept_from_ready() {
 // wait in the queue, as they do when descriptors run out.
 void Host::accept_peers(const Listener& listener) {
   for (unsigned i = 0; i < hosting_.limits.accepts_per_turn; ++i) {
-    const bool room = hosting_.room(crew_.size()) > 0 && !crew_.prepare();
+    const bool room = hosting_.room(peer_threads_.size()) > 0 && !peer_threads_.prepare();
     // The listener is non-blocking, because a peer may leave before accept4. The accepted socket is blocking.
     Accepted accepted = room ? listener.accept(0) : Accepted{AcceptOutcome::busy, {}};
     if (accepted.outcome == AcceptOutcome::none) return;
@@ -110,7 +111,7 @@ void Host::accept_peers(const Listener& listener) {
       accept_again_ = now_ + hosting_.limits.accept_pause;
       return;
     }
-    crew_.start(std::move(accepted.socket));
+    peer_threads_.start(std::move(accepted.socket));
   }
 }
 
@@ -133,9 +134,9 @@ void Host::start_dials() {
 // Starts threads for a connection that cannot wait for them. Returns false, and counts the failure, if no
 // thread can be started.
 bool Host::take_on(Fd socket, Time dial_until) {
-  const auto shortage = crew_.prepare();
+  const auto shortage = peer_threads_.prepare();
   if (!shortage) {
-    crew_.start(std::move(socket), dial_until);
+    peer_threads_.start(std::move(socket), dial_until);
     return true;
   }
   hosting_.not_opened(*shortage, now_);
@@ -148,12 +149,12 @@ void Host::begin_drain() {
     const auto take = [this](Fd socket) {
       if (!stop_.at_once()) take_on(std::move(socket));
     };
-    if (!listener->take_queued(0, hosting_.room(crew_.size()), *drain_by_, take))
+    if (!listener->take_queued(0, hosting_.room(peer_threads_.size()), *drain_by_, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();
   }
   vacancies_.abandon();
-  crew_.drain();
+  peer_threads_.drain();
 }
 
 }  // namespace joust

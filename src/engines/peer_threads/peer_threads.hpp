@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "engines/crew/crew_peer.hpp"
+#include "engines/peer_threads/threaded_peer.hpp"
 #include "engines/engine.hpp"
 #include "engines/files/pipe_pool.hpp"
 #include "engines/loop/broadcast_delay.hpp"
@@ -22,13 +22,13 @@ namespace joust {
 // Only a signal ends a blocking call without ending the stream, and a signal is lost on a thread that is just
 // about to sleep. So a nudge, which sends such a signal, is repeated until an owner of the connection has
 // acknowledged it.
-class Crew {
+class PeerThreads {
  public:
-  using MakePeer = std::function<std::unique_ptr<CrewPeer>(Crew&)>;
+  using MakePeer = std::function<std::unique_ptr<ThreadedPeer>(PeerThreads&)>;
   // `connect` fills the socket of a peer that was started without one, on the peer's first thread. If it
   // leaves the socket empty, the peer ends.
-  Crew(const Hosting& hosting, MakePeer make, std::function<void(CrewPeer&)> connect);
-  ~Crew();  // ends all peers at once if they still run
+  PeerThreads(const Hosting& hosting, MakePeer make, std::function<void(ThreadedPeer&)> connect);
+  ~PeerThreads();  // ends all peers at once if they still run
 
   // Called by the host:
   // Starts threads that wait for the next connection, if none wait. Returns the failure if that is
@@ -54,22 +54,22 @@ class Crew {
   void wait_failed() const;  // ppoll() has failed: returns when it may be retried; throws permanent errors
   // Ends a peer by a failure that concerns only that peer. Call it with the peer's lock held; the peer's
   // owners then leave.
-  void break_off(CrewPeer& peer, const Failure& failure) noexcept;
+  void break_off(ThreadedPeer& peer, const Failure& failure) noexcept;
 
  private:
-  void run_thread(CrewPeer& peer, std::size_t thread) noexcept;
-  bool open(CrewPeer& peer);
-  void leave(CrewPeer& peer) noexcept;
+  void run_thread(ThreadedPeer& peer, std::size_t thread) noexcept;
+  bool open(ThreadedPeer& peer);
+  void leave(ThreadedPeer& peer) noexcept;
   void dismiss_spare();
   void join_ended();
   void pass_publications();
-  void nudge(CrewPeer& peer);
+  void nudge(ThreadedPeer& peer);
   void nudge_all();
   void repeat_nudges();
 
   const Hosting& hosting_;
   const MakePeer make_;
-  const std::function<void(CrewPeer&)> connect_;
+  const std::function<void(ThreadedPeer&)> connect_;
   Publications* const publications_;
   PipePool pipes_{hosting_.tally};
   Waker waker_;
@@ -77,14 +77,14 @@ class Crew {
   std::atomic<bool> ending_{false};
 
   std::mutex mutex_;
-  CrewPeer* ended_last_ = nullptr;  // protected by the mutex; an intrusive list
+  ThreadedPeer* ended_last_ = nullptr;  // protected by the mutex; an intrusive list
 
   Time now_ = Clock::now();
   std::optional<Time> nudge_again_;     // set while a nudge is not acknowledged
   std::atomic<std::uint64_t> told_{0};  // the publication count passed on last
   BroadcastDelay broadcast_delay_;
-  std::list<std::unique_ptr<CrewPeer>> spare_;  // at most one: its threads wait for a connection
-  std::list<std::unique_ptr<CrewPeer>> peers_;
+  std::list<std::unique_ptr<ThreadedPeer>> spare_;  // at most one: its threads wait for a connection
+  std::list<std::unique_ptr<ThreadedPeer>> peers_;
 };
 
 }  // namespace joust

@@ -16,17 +16,17 @@
 
 namespace joust {
 
-class Crew;
+class PeerThreads;
 
 // A connection and its own threads, which are its owners. An engine derives its own type of peer. The host
 // (the thread that runs the engine) uses the peer too, so members that are not atomic are protected by the
 // mutex. No thread sleeps with the lock held, except in sendfile(), for one tick of the kernel.
-class CrewPeer {
+class ThreadedPeer {
  public:
-  CrewPeer(Crew& crew, std::size_t threads);
-  virtual ~CrewPeer() = default;
-  CrewPeer(const CrewPeer&) = delete;
-  CrewPeer& operator=(const CrewPeer&) = delete;
+  ThreadedPeer(PeerThreads& peer_threads, std::size_t threads);
+  virtual ~ThreadedPeer() = default;
+  ThreadedPeer(const ThreadedPeer&) = delete;
+  ThreadedPeer& operator=(const ThreadedPeer&) = delete;
 
   // The engine's part:
   // Serves the open connection until it is over. Each owner calls it. An exception ends only this connection,
@@ -41,7 +41,7 @@ class CrewPeer {
   // Called with the lock held when one owner has left: hold() must return on the other owners.
   virtual void release_others() noexcept {}
 
-  Crew& crew() const { return crew_; }
+  PeerThreads& peer_threads() const { return peer_threads_; }
   // Calls refresh() if the publication count differs from `seen_`. Call it with the lock held.
   void catch_up(Time now);
 
@@ -55,20 +55,20 @@ class CrewPeer {
   void interrupt(std::size_t thread) { threads_[thread].interrupt(); }
 
  private:
-  friend class Crew;
+  friend class PeerThreads;
   enum class Stage : std::uint8_t { spare, begun, opened, over };
 
   Stage await_beyond(Stage stage);
   void enter(Stage stage);
 
-  Crew& crew_;
+  PeerThreads& peer_threads_;
   std::uint64_t seen_ = 0;  // the publication count that the session knows
   Stage stage_ = Stage::spare;
   std::condition_variable entered_;
   std::size_t present_ = 0;  // owners that have not left
 
-  std::list<std::unique_ptr<CrewPeer>>::iterator self_;
-  CrewPeer* ended_before_ = nullptr;
+  std::list<std::unique_ptr<ThreadedPeer>>::iterator self_;
+  ThreadedPeer* ended_before_ = nullptr;
   const std::size_t count_;  // the number of threads_
   std::unique_ptr<SmallThread[]> threads_;
 };

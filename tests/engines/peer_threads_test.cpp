@@ -41,12 +41,12 @@ TEST_P(Threads, EchoesEveryByteToEveryPeer) {
 INSTANTIATE_TEST_SUITE_P(Waits, Threads, testing::Values(Wait::block, Wait::spin, Wait::adaptive));
 
 // Engines whose connections have threads of their own.
-class CrewEngine : public testing::TestWithParam<const char*> {
+class PeerThreadsEngine : public testing::TestWithParam<const char*> {
  protected:
   static const Engine& engine() { return *find_engine(GetParam()); }
 };
 
-TEST_P(CrewEngine, ServesAllItsAddresses) {
+TEST_P(PeerThreadsEngine, ServesAllItsAddresses) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service, {}, {},
                        std::vector{resolve("127.0.0.1:0")->front(), resolve("127.0.0.2:0")->front()});
@@ -63,7 +63,7 @@ TEST_P(CrewEngine, ServesAllItsAddresses) {
     EXPECT_THROW(connect_to(address), std::system_error) << "a stop closes all";
 }
 
-TEST_P(CrewEngine, AnswersMoreThanTheSocketsHold) {
+TEST_P(PeerThreadsEngine, AnswersMoreThanTheSocketsHold) {
   HandlerService service = echo_service(Length4{});
   RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
@@ -75,7 +75,7 @@ TEST_P(CrewEngine, AnswersMoreThanTheSocketsHold) {
   EXPECT_TRUE(echoed == frames);
 }
 
-TEST_P(CrewEngine, AnswersThePeerThatHasEndedItsDirection) {
+TEST_P(PeerThreadsEngine, AnswersThePeerThatHasEndedItsDirection) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service);
   const Fd peer = connect_to(server.address());
@@ -84,7 +84,7 @@ TEST_P(CrewEngine, AnswersThePeerThatHasEndedItsDirection) {
   EXPECT_EQ(receive(peer, 100), "last words");
 }
 
-TEST_P(CrewEngine, JoinsThreadsAsTheyEnd) {
+TEST_P(PeerThreadsEngine, JoinsThreadsAsTheyEnd) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service);
   {
@@ -103,11 +103,9 @@ TEST_P(CrewEngine, JoinsThreadsAsTheyEnd) {
   EXPECT_LT(live_threads(), threads_before + 100);
 }
 
-TEST_P(CrewEngine, StopsInMidTrafficAndLeavesNothingBehind) {
+TEST_P(PeerThreadsEngine, StopsInMidTrafficAndLeavesNothingBehind) {
   HandlerService service = echo_service();
-  {
-    RunningServer first(engine(), service);
-  }
+  { RunningServer first(engine(), service); }
   const std::size_t descriptors = open_descriptors();
   const std::size_t live = live_threads();
   for (int i = 0; i < 200; ++i) {
@@ -133,7 +131,7 @@ TEST_P(CrewEngine, StopsInMidTrafficAndLeavesNothingBehind) {
   EXPECT_EQ(live_threads(), live);
 }
 
-TEST_P(CrewEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
+TEST_P(PeerThreadsEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
   for (int i = 0; i < 100; ++i) {
     HandlerService service = echo_service();
     RunningServer server(engine(), service);
@@ -145,7 +143,7 @@ TEST_P(CrewEngine, AnswersBeforeItEndsWhatHadArrivedBeforeTheStop) {
   }
 }
 
-TEST_P(CrewEngine, AStopDoesNotWaitForIdlePeers) {
+TEST_P(PeerThreadsEngine, AStopDoesNotWaitForIdlePeers) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
@@ -161,7 +159,7 @@ TEST_P(CrewEngine, AStopDoesNotWaitForIdlePeers) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
-TEST_P(CrewEngine, ASecondStopEndsAPeerThatDoesNotRead) {
+TEST_P(PeerThreadsEngine, ASecondStopEndsAPeerThatDoesNotRead) {
   HandlerService service = echo_service();
   Limits limits;
   limits.drain = std::chrono::hours(1);
@@ -175,7 +173,7 @@ TEST_P(CrewEngine, ASecondStopEndsAPeerThatDoesNotRead) {
   SUCCEED();
 }
 
-TEST_P(CrewEngine, WhatOneSaysEverybodyHears) {
+TEST_P(PeerThreadsEngine, WhatOneSaysEverybodyHears) {
   constexpr std::size_t kMembers = 40;
   constexpr std::size_t kMessages = 50;
   constexpr std::size_t kTotal = kMembers * kMessages * 32;
@@ -195,7 +193,7 @@ TEST_P(CrewEngine, WhatOneSaysEverybodyHears) {
   for (const std::string& text : heard) EXPECT_TRUE(text == heard.front() && text.size() == kTotal);
 }
 
-TEST_P(CrewEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
+TEST_P(PeerThreadsEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
   constexpr std::size_t kPiece = 64 << 10;
   constexpr std::size_t kPieces = 400;
   Room room(kPiece * kPieces);
@@ -214,7 +212,7 @@ TEST_P(CrewEngine, ALaggardHoldsNobodyUpAndGetsItAllLater) {
   EXPECT_TRUE(receive(laggard, said.size()) == said);
 }
 
-TEST_P(CrewEngine, WaitsForDescriptorsWithoutLosingAnybody) {
+TEST_P(PeerThreadsEngine, WaitsForDescriptorsWithoutLosingAnybody) {
   HandlerService service = echo_service();
   RunningServer server(engine(), service);
   rlimit old{};
@@ -238,7 +236,7 @@ TEST_P(CrewEngine, WaitsForDescriptorsWithoutLosingAnybody) {
   checked(::setrlimit(RLIMIT_NOFILE, &old), "setrlimit()");
 }
 
-TEST_P(CrewEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
+TEST_P(PeerThreadsEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
   HandlerService echo = echo_service();
   RunningServer server(engine(), echo);
   Metronome service(50, 10);
@@ -248,7 +246,7 @@ TEST_P(CrewEngine, DialsAndSpeaksWhenItsSessionsWantTo) {
   EXPECT_EQ(client.tally.failures(), 0U);
 }
 
-TEST_P(CrewEngine, CountsEveryRefusedConnectionOnce) {
+TEST_P(PeerThreadsEngine, CountsEveryRefusedConnectionOnce) {
   const std::string address = Listener(resolve("127.0.0.1:0")->front(), {}).address();
   Metronome service(30, 1);
   Dialling client(service, address, 30);
@@ -257,7 +255,7 @@ TEST_P(CrewEngine, CountsEveryRefusedConnectionOnce) {
   EXPECT_EQ(client.tally.failures(Stage::connect), 30U);
 }
 
-TEST_P(CrewEngine, AStopEndsConnectsNobodyAnswers) {
+TEST_P(PeerThreadsEngine, AStopEndsConnectsNobodyAnswers) {
   // A listener whose queue is full: further connects are left without an answer.
   SocketOptions one;
   one.backlog = 0;
@@ -274,7 +272,7 @@ TEST_P(CrewEngine, AStopEndsConnectsNobodyAnswers) {
   EXPECT_EQ(client.tally.failures(), 0U);
 }
 
-TEST_P(CrewEngine, ServesAUnixSocket) {
+TEST_P(PeerThreadsEngine, ServesAUnixSocket) {
   HandlerService service = echo_service();
   const TemporaryFolder folder;
   const std::string path = folder.file("socket");
@@ -284,7 +282,7 @@ TEST_P(CrewEngine, ServesAUnixSocket) {
   EXPECT_EQ(receive(peer, 5), "hello");
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, CrewEngine, testing::Values("threads", "two-threads"));
+INSTANTIATE_TEST_SUITE_P(Engines, PeerThreadsEngine, testing::Values("threads", "two-threads"));
 
 }  // namespace
 }  // namespace joust::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/crew/blocking_dial.hpp"
+#include "engines/peer_threads/blocking_dial.hpp"
 
 #include <sys/socket.h>
 
@@ -23,8 +23,8 @@ bool goes_on(int error, int family) {
 }
 
 // Returns 0 or the errno. On Linux the send timeout applies to connect too.
-int connect_to(int socket, const Endpoint& endpoint, Time give_up, const Crew& crew) {
-  while (!crew.draining()) {
+int connect_to(int socket, const Endpoint& endpoint, Time give_up, const PeerThreads& peer_threads) {
+  while (!peer_threads.draining()) {
     const Duration left = give_up - Clock::now();
     if (left <= Duration::zero()) return ETIMEDOUT;
     set_timeout(socket, SO_SNDTIMEO, left);
@@ -36,7 +36,7 @@ int connect_to(int socket, const Endpoint& endpoint, Time give_up, const Crew& c
 
 }  // namespace
 
-Fd dial_blocking(const Hosting& hosting, const Crew& crew, Time until) {
+Fd dial_blocking(const Hosting& hosting, const PeerThreads& peer_threads, Time until) {
   const Target& target = *hosting.target;
   Failure failure;
   Fd connected;
@@ -44,14 +44,14 @@ Fd dial_blocking(const Hosting& hosting, const Crew& crew, Time until) {
     try {
       Fd socket = target.make_socket(i, 0);
       const Time give_up = std::min(Clock::now() + hosting.limits.connect, until);
-      const int error = connect_to(socket.get(), target.endpoint(i), give_up, crew);
+      const int error = connect_to(socket.get(), target.endpoint(i), give_up, peer_threads);
       failure = target.connect_failure(i, error);
       if (error == 0) connected = std::move(socket);
     } catch (const std::system_error& error) {
       failure = {Stage::connect, error.code().value(), target.name()};
     }
   }
-  if (crew.draining()) return {};
+  if (peer_threads.draining()) return {};
   if (connected.is_open()) {
     target.note_facts(connected.get());
   } else {
