@@ -59,9 +59,10 @@ def allowed(room):
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 # The calls of epoll and of kqueue stand on the page of the engine of that name, so others include its header.
 SIBLINGS = {
-    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/", "engines/forking/",
-                "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
-                "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp", "engines/kqueue.hpp"},
+    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/",
+                "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
+                "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
+                "engines/kqueue.hpp"},
     "protocols": set(),
     "cli": {"cli/common/", "cli/file_tool/"},
 }
