@@ -33,7 +33,7 @@ struct Progress {
   InFlight intended_{};          // intended send time of each outstanding request
 };
 
-// The state that a connection which ends with a reply leaves to the next connection of its seat.
+// The state that a connection which ends with a reply leaves to the next connection of its channel.
 struct Handover {
   explicit Handover(const Schedule& its_schedule) : schedule(its_schedule) {}
 

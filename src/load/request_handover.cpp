@@ -4,8 +4,8 @@
 #include <utility>
 
 // The handling of connections that the server ends with a reply, such as that of HTTP with `Connection:
-// close`. Nothing is lost with such a connection, so nothing has failed. Another connection takes the seat,
-// sends the unanswered requests again, and goes on in the same phase of the load.
+// close`. Nothing is lost with such a connection, so nothing has failed. Another connection takes the
+// channel, sends the unanswered requests again, and goes on in the same phase of the load.
 namespace joust {
 
 // Completes each input that may contain a reply.
@@ -29,9 +29,9 @@ void RequestSession::hand_over(Time now) {
   handover->progress = std::exchange(static_cast<Progress&>(*this), {.phase_ = Phase::finishing});
   handover->sent = std::exchange(sent_, {});
   failed_ = finished_ = true;  // the connection takes no part any more
-  seat_.handover = std::move(handover);
-  seat_.replied = seat_.ever_replied = true;
-  run_.handed_over(std::move(seat_), now);
+  channel_.handover = std::move(handover);
+  channel_.replied = channel_.ever_replied = true;
+  run_.handed_over(std::move(channel_), now);
 }
 
 // Takes over the requests before the connection is open, so that a failure to open it counts as a failure of

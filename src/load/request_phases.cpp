@@ -22,7 +22,7 @@ void RequestSession::next_phases(Time now) {
     phase_ = Phase::ready;
     schedule_.restart();
     fill(now);
-    seat_.settled = true;
+    channel_.settled = true;
     run_.settled(now);
   }
   if (phase_ == Phase::ready && run_.opens()) enter_window(*run_.opens());
@@ -79,9 +79,9 @@ void RequestSession::enter_window(Time opens) {
   }
   if (!plan_.open_loop())
     run_.recorder().sent(intended_.size());
-  else if (!seat_.entered_window)
+  else if (!channel_.entered_window)
     run_.recorder().behind_at_opening(schedule_.due_before(opens));
-  seat_.entered_window = !plan_.turns;
+  channel_.entered_window = !plan_.turns;
   phase_ = Phase::measuring;
   opens_ = opens - run_.windows_before();  // earlier windows come before on the time line
   if (plan_.messages) return;
@@ -104,7 +104,7 @@ void RequestSession::leave_window(Time now) {
   if (!intended_.empty()) {
     count_in_flight(std::min(run_.closes().value_or(now), now));
     // By a schedule, the connection may have asked only just before.
-    if (replies_ == 0 && !seat_.ever_replied && !plan_.has_schedule()) run_.recorder().never_answered();
+    if (replies_ == 0 && !channel_.ever_replied && !plan_.has_schedule()) run_.recorder().never_answered();
   }
   run_.measured(now);
 }

@@ -7,31 +7,31 @@
 namespace joust {
 
 std::unique_ptr<Session> RequestService::open(const ConnectionInfo& info) {
-  Seat seat = run_.seats().take();
+  Channel channel = run_.channels().take();
   try {
-    return session_of(seat, info.delivery);
+    return session_of(channel, info.delivery);
   } catch (...) {  // the engine reports the failure
-    if (run_.plan().reconnects() || seat.handover) run_.seats().give_back(std::move(seat));
+    if (run_.plan().reconnects() || channel.handover) run_.channels().give_back(std::move(channel));
     throw;
   }
 }
 
-// Makes the session. Takes the seat, unless it throws.
-std::unique_ptr<Session> RequestService::session_of(Seat& seat, const Delivery& delivery) {
+// Makes the session. Takes the channel, unless it throws.
+std::unique_ptr<Session> RequestService::session_of(Channel& channel, const Delivery& delivery) {
   Parameters parameters = parameters_;
-  parameters.connection = seat.number;
+  parameters.connection = channel.number;
   parameters.delivery = delivery;
   const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
-  auto session = std::make_unique<RequestSession>(framing, make_(parameters), run_, seat, delivery);
+  auto session = std::make_unique<RequestSession>(framing, make_(parameters), run_, channel, delivery);
   if (!delivery.by_message()) return session;
   return message_wise(std::move(session), delivery.largest_message);
 }
 
-// Takes a failed dial. A connection that was to take over a seat fails before it is open.
+// Takes a failed dial. A connection that was to take over a channel fails before it is open.
 void RequestService::not_opened(const Failure& failure, Time now) {
-  std::optional<Seat> seat = run_.seats().take_handover();
-  if (!seat) return run_.not_opened(failure, now);
-  session_of(*seat, {})->on_failure(failure, now);
+  std::optional<Channel> channel = run_.channels().take_handover();
+  if (!channel) return run_.not_opened(failure, now);
+  session_of(*channel, {})->on_failure(failure, now);
 }
 
 }  // namespace joust

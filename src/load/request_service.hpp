@@ -25,7 +25,7 @@ class RequestService : public Service {
   Publications* publications() override { return &run_.publications(); }
 
  private:
-  std::unique_ptr<Session> session_of(Seat& seat, const Delivery& delivery);
+  std::unique_ptr<Session> session_of(Channel& channel, const Delivery& delivery);
 
   Framing framing_;
   Parameters parameters_;

@@ -12,7 +12,7 @@
 namespace joust {
 
 RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
-                               Seat& seat, const Delivery& delivery)
+                               Channel& channel, const Delivery& delivery)
     : exchange_(std::move(exchange)),
       lossy_(delivery.lossy ? std::make_unique<Lossy>(exchange_->carries_numbers()) : nullptr),
       run_(run),
@@ -20,9 +20,9 @@ RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange>
       framing_(framing),
       deframer_(framing),
       unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
-      schedule_(seat.schedule ? *seat.schedule : Schedule(plan_, seat.number)),
-      seat_(std::move(seat)) {
-  if (seat_.handover) take_over(*std::exchange(seat_.handover, nullptr));
+      schedule_(channel.schedule ? *channel.schedule : Schedule(plan_, channel.number)),
+      channel_(std::move(channel)) {
+  if (channel_.handover) take_over(*std::exchange(channel_.handover, nullptr));
 }
 
 void RequestSession::on_open(Time now) {
@@ -34,8 +34,8 @@ void RequestSession::on_open(Time now) {
 
 void RequestSession::ready(Time now) {
   greeted_ = true;
-  if (seat_.opened) return come_back(now);
-  seat_.opened = true;
+  if (channel_.opened) return reconnect(now);
+  channel_.opened = true;
   fill(now);  // before the count, because the start may follow at once
   run_.opened(now);
 }
@@ -154,7 +154,7 @@ void RequestSession::refuse_reply(std::uint64_t request, Bytes came, Time now) {
 }
 
 void RequestSession::refuse(WrongReply wrong, Time now) {
-  wrong.connection = seat_.number;
+  wrong.connection = channel_.number;
   fail({Stage::verify, 0, describe(wrong)}, now);
 }
 
@@ -197,7 +197,7 @@ void RequestSession::record(Time intended, Time sent, Time now) {
 void RequestSession::fail(const Failure& failure, Time now) {
   if (failed_) return;
   advance(now);
-  if (leaves_seat(failure)) return leave_seat(failure, now);
+  if (leaves_channel(failure)) return leave_channel(failure, now);
   lose_schedule();
   failed_ = finished_ = true;
   if (!greeted_) return run_.not_opened(failure, now);

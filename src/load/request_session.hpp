@@ -20,12 +20,13 @@ namespace joust {
 
 // One connection of a load: sends requests by the plan, verifies every reply, and records those of the timed
 // window. If the protocol has a greeting, its answer makes the connection ready. A connection that ends with
-// a reply hands its seat over, with the requests behind that reply. If the plan reconnects, a lost connection
-// leaves its seat, with the remaining work.
+// a reply hands its channel over, with the requests behind that reply. If the plan reconnects, a lost
+// connection leaves its channel, with the remaining work.
 class RequestSession : public Session, private Progress {
  public:
-  // Makes a session, which is made message_wise() over a message transport. Takes the seat, unless it throws.
-  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, Seat& seat,
+  // Makes a session, which is made message_wise() over a message transport. Takes the channel, unless it
+  // throws.
+  RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run, Channel& channel,
                  const Delivery& delivery);
 
   void on_open(Time now) override;
@@ -106,10 +107,10 @@ class RequestSession : public Session, private Progress {
   void count_stray(std::uint64_t number);
   void on_lossy_deadline(Time now);
   void lose_oldest(Time now);
-  // request_comeback.cpp
-  bool leaves_seat(const Failure& failure) const;
-  void leave_seat(const Failure& failure, Time now);
-  void come_back(Time now);
+  // request_reconnect.cpp
+  bool leaves_channel(const Failure& failure) const;
+  void leave_channel(const Failure& failure, Time now);
+  void reconnect(Time now);
   void join(Time now);
   void go_on_with_schedule(Time now);
   // request_handover.cpp
@@ -155,7 +156,7 @@ class RequestSession : public Session, private Progress {
   Schedule schedule_;                     // with an interval or a rate
   InFlight sent_;                         // open loop: send time of each outstanding request
   Time slot_free_{};                      // open loop: time since when at least one slot has been free
-  Seat seat_;
+  Channel channel_;
 };
 
 }  // namespace joust

@@ -53,7 +53,7 @@ void LoadRun::opened(Time now) {
 }
 
 void LoadRun::not_opened(const Failure& failure, Time now) {
-  if (plan_.reconnects()) return lost(seats_.take(), failure, now);
+  if (plan_.reconnects()) return lost(channels_.take(), failure, now);
   count(failure);
   arrived(now);
 }

@@ -13,7 +13,7 @@
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
 #include "load/recorder.hpp"
-#include "load/seats.hpp"
+#include "load/channels.hpp"
 #include "load/turns.hpp"
 
 namespace joust {
@@ -34,11 +34,11 @@ namespace joust {
 //
 // Counted turns (begin_counted_turn()) have no ramp, and the window ends with the last reply.
 //
-// A connection that ends with a reply (MessageKind::last_reply) hands its seat over to another one, which is
-// dialled at once and goes on as if it were the same: the load waits for it in each phase.
+// A connection that ends with a reply (MessageKind::last_reply) hands its channel over to another one, which
+// is dialled at once and goes on as if it were the same: the load waits for it in each phase.
 //
-// With LoadPlan::Reconnect::always a lost connection leaves its seat to another one, which joins the phase
-// that the load is in. Until then it counts as at rest. A seat that is given up counts as one whose
+// With LoadPlan::Reconnect::always a lost connection leaves its channel to another one, which joins the phase
+// that the load is in. Until then it counts as at rest. A channel that is given up counts as one whose
 // connection has failed without reconnecting.
 //
 // All methods: any thread.
@@ -53,16 +53,16 @@ class LoadRun {
   const Recorder& recorder() const { return recorder_; }
 
   // Sets the time at which the engine begins. Call before it runs.
-  void begin(Time now) { seats_.begin(now); }
+  void begin(Time now) { channels_.begin(now); }
 
   // Called by sessions and services.
-  Seats& seats() { return seats_; }
+  Channels& channels() { return channels_; }
   void opened(Time now);
   void not_opened(const Failure& failure, Time now);
-  void handed_over(Seat seat, Time now);                   // the connection has ended with a reply
-  void lost(Seat seat, const Failure& failure, Time now);  // only if the plan reconnects
-  // Counts that a lost seat has a connection again. It takes part in the turns after the returned one.
-  Turns::Number came_back(Seat& seat, Time now);
+  void handed_over(Channel channel, Time now);                   // the connection has ended with a reply
+  void lost(Channel channel, const Failure& failure, Time now);  // only if the plan reconnects
+  // Counts that a lost channel has a connection again. It takes part in the turns after the returned one.
+  Turns::Number reconnected(Channel& channel, Time now);
   std::optional<Redial> redial(Time now);  // see Service
   void settled(Time now);   // the warm-up's replies have arrived, or the connection ended (messages only)
   void measured(Time now);  // the connection's part of the window is over, or the connection ended
@@ -118,21 +118,21 @@ class LoadRun {
   void end_turn(Time now);
   void conclude_phases(Time now);
   void count(const Failure& failure);
-  void give_up(const Seat& seat, Time now);
-  void lose_schedule(const Seat& seat);
+  void give_up(const Channel& channel, Time now);
+  void lose_schedule(const Channel& channel);
   std::optional<Time> end_of_window() const;
 
   const LoadPlan plan_;
   const bool lossy_;
   Publications publications_;
   Recorder recorder_;
-  Seats seats_{plan_};
+  Channels channels_{plan_};
   std::atomic<std::uint64_t> opened_{0};
   std::atomic<std::uint64_t> arrived_{0};
   std::atomic<std::uint64_t> settled_{0};
   std::atomic<std::uint64_t> measured_{0};
   std::atomic<std::uint64_t> failed_{0};
-  std::atomic<std::uint64_t> down_{0};  // seats that had a connection and have none
+  std::atomic<std::uint64_t> down_{0};  // channels that had a connection and have none
   std::atomic<std::uint64_t> reconnects_{0};
   std::atomic<std::uint64_t> handovers_{0};
   std::atomic<bool> window_opened_{false};  // after all connections have settled

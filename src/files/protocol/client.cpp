@@ -33,7 +33,7 @@ class FileClient : public Service {
       : parameters_(parameters), run_(run), local_(rules), transfers_(options, run, local_) {}
 
   std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {
-    return std::make_unique<ClientSession>(transfers_, run_.seats().take().number);
+    return std::make_unique<ClientSession>(transfers_, run_.channels().take().number);
   }
   void not_opened(const Failure& failure, Time now) override { run_.not_opened(failure, now); }
   Publications* publications() override { return &run_.publications(); }

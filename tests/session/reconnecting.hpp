@@ -16,7 +16,7 @@ inline const Failure kReset{Stage::receive, ECONNRESET, {}};
 
 // A load on echo whose lost connections come back. The engine's part is done by hand too: redial() is asked,
 // and open() follows.
-class ComebackLoad : public EchoLoad {
+class ReconnectingLoad : public EchoLoad {
  protected:
   void begin(LoadPlan plan) {
     plan.reconnect = kAlways;
@@ -38,7 +38,7 @@ class ComebackLoad : public EchoLoad {
       if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
   }
   // The connection is dialled again at its time, which must come.
-  Session& come_back(Time lost) {
+  Session& reconnect(Time lost) {
     const auto first = client_->redial(lost);
     EXPECT_TRUE(first.has_value());
     EXPECT_GT(first->at, lost);
@@ -47,7 +47,7 @@ class ComebackLoad : public EchoLoad {
     return connect(first->at);
   }
   // The same, by an engine that was late.
-  Session& come_back_at(Time at) {
+  Session& reconnect_at(Time at) {
     const auto order = client_->redial(at);
     EXPECT_TRUE(order && order->at <= at);
     return connect(at);

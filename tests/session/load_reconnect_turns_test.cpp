@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "session/comeback.hpp"
+#include "session/reconnecting.hpp"
 
 namespace joust {
 namespace {
@@ -17,9 +17,9 @@ using test::heard;
 using test::kBegin;
 using test::kReset;
 
-class ComebackInTurns : public test::ComebackLoad {
+class ReconnectInTurns : public test::ReconnectingLoad {
  protected:
-  void SetUp() override { ComebackLoad::begin({.connections = 2, .turns = true}); }
+  void SetUp() override { ReconnectingLoad::begin({.connections = 2, .turns = true}); }
   void turn(Time at) {
     run_->begin_turn(at, milliseconds(10), milliseconds(2));
     wake(at);
@@ -27,7 +27,7 @@ class ComebackInTurns : public test::ComebackLoad {
   long rested() const { return std::ranges::count(reached_, LoadRun::Milestone::rested); }
 };
 
-TEST_F(ComebackInTurns, WhoIsLostCountsAsAtRest) {
+TEST_F(ReconnectInTurns, WhoIsLostCountsAsAtRest) {
   turn(kBegin);
   answer(*sessions_[0], kBegin + milliseconds(5));
   heard(*sessions_[1]);
@@ -35,7 +35,7 @@ TEST_F(ComebackInTurns, WhoIsLostCountsAsAtRest) {
   EXPECT_EQ(rested(), 0);
   answer(*sessions_[0], kBegin + milliseconds(11));
   EXPECT_EQ(rested(), 1);
-  Session& next = come_back(kBegin + milliseconds(11));
+  Session& next = reconnect(kBegin + milliseconds(11));
   EXPECT_EQ(heard(next), "") << "at rest";
   turn(kBegin + seconds(1));
   answer(*sessions_[0], kBegin + seconds(1) + milliseconds(11));
@@ -46,7 +46,7 @@ TEST_F(ComebackInTurns, WhoIsLostCountsAsAtRest) {
   EXPECT_EQ(run_->reconnects(), 1U);
 }
 
-TEST_F(ComebackInTurns, ATurnEndsWhileAllAreLost) {
+TEST_F(ReconnectInTurns, ATurnEndsWhileAllAreLost) {
   for (const auto& session : sessions_) session->on_failure(kReset, kBegin);
   run_->begin_turn(kBegin + milliseconds(1), milliseconds(10), milliseconds(2));
   EXPECT_EQ(rested(), 0);
@@ -59,10 +59,10 @@ TEST_F(ComebackInTurns, ATurnEndsWhileAllAreLost) {
   EXPECT_EQ(rested(), 2);
 }
 
-TEST_F(ComebackInTurns, WhoComesBackEndsATurnWithoutAnybody) {
+TEST_F(ReconnectInTurns, WhoComesBackEndsATurnWithoutAnybody) {
   for (const auto& session : sessions_) session->on_failure(kReset, kBegin);
   run_->begin_turn(kBegin + milliseconds(1), milliseconds(10), milliseconds(2));
-  Session& next = come_back(kBegin + milliseconds(12));
+  Session& next = reconnect(kBegin + milliseconds(12));
   EXPECT_EQ(rested(), 1);
   EXPECT_EQ(heard(next), "");
   turn(kBegin + seconds(1));

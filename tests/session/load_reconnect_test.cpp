@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "load/result.hpp"
-#include "session/comeback.hpp"
+#include "session/reconnecting.hpp"
 
 namespace joust {
 namespace {
@@ -17,16 +17,16 @@ using test::kAlways;
 using test::kBegin;
 using test::kReset;
 
-using Comeback = test::ComebackLoad;
+using LoadReconnect = test::ReconnectingLoad;
 
-TEST_F(Comeback, TheSeatsCountOfMessagesGoesOn) {
+TEST_F(LoadReconnect, TheChannelsCountOfMessagesGoesOn) {
   begin({.messages = 10, .depth = 2});
   answer(first(), kBegin);  // two requests, and two more are sent
   heard(first());
   first().on_failure(kReset, kBegin);
   EXPECT_TRUE(first().finished());
   EXPECT_EQ(counts().failed, 2U);
-  Session& next = come_back(kBegin);
+  Session& next = reconnect(kBegin);
   for (int i = 0; i < 3; ++i) answer(next, kBegin + seconds(1));
   EXPECT_TRUE(next.finished());
   EXPECT_EQ(counts().sent, 10U);
@@ -40,12 +40,12 @@ TEST_F(Comeback, TheSeatsCountOfMessagesGoesOn) {
   EXPECT_EQ(client_->redial(kBegin + seconds(1)), std::nullopt);
 }
 
-TEST_F(Comeback, WhatWasNeverAnsweredIsNoLatency) {
+TEST_F(LoadReconnect, WhatWasNeverAnsweredIsNoLatency) {
   begin({.duration = seconds(1)});
   answer(first(), kBegin);
   heard(first());
   first().on_failure(kReset, kBegin + milliseconds(400));
-  Session& next = come_back(kBegin + milliseconds(400));
+  Session& next = reconnect(kBegin + milliseconds(400));
   answer(next, kBegin + milliseconds(600));
   EXPECT_EQ(counts().verified, 2U);
   EXPECT_EQ(counts().failed, 1U);
@@ -56,29 +56,29 @@ TEST_F(Comeback, WhatWasNeverAnsweredIsNoLatency) {
 }
 
 // It came back just before the window's end: that is no server which never answers.
-TEST_F(Comeback, AConnectionThatHadRepliesWasAnswered) {
+TEST_F(LoadReconnect, AConnectionThatHadRepliesWasAnswered) {
   begin({.duration = seconds(1)});
   answer(first(), kBegin + milliseconds(1));
   first().on_failure(kReset, kBegin + milliseconds(800));
-  Session& next = come_back_at(kBegin + milliseconds(999));
+  Session& next = reconnect_at(kBegin + milliseconds(999));
   heard(next);
   next.on_deadline(kBegin + seconds(1));
   EXPECT_EQ(counts().in_flight, 1U);
   EXPECT_EQ(counts().never_answered, 0U);
 }
 
-TEST_F(Comeback, AConnectionThatHadNoneIsCountedOnce) {
+TEST_F(LoadReconnect, AConnectionThatHadNoneIsCountedOnce) {
   begin({.duration = seconds(1)});
   heard(first());
   first().on_failure(kReset, kBegin + milliseconds(800));
-  Session& next = come_back_at(kBegin + milliseconds(999));
+  Session& next = reconnect_at(kBegin + milliseconds(999));
   heard(next);
   next.on_deadline(kBegin + seconds(1));
   EXPECT_EQ(counts().never_answered, 1U);
 }
 
 // The schedule does not stop for a server that is down.
-TEST_F(Comeback, AnOpenLoopSendsWhatWasDueMeanwhile) {
+TEST_F(LoadReconnect, AnOpenLoopSendsWhatWasDueMeanwhile) {
   begin({.duration = seconds(1), .rate_per_s = 100});
   const auto serve_until = [&](Session& session, Duration from, Duration to) {
     for (Duration at = from; at < to; at += milliseconds(10)) {
@@ -91,7 +91,7 @@ TEST_F(Comeback, AnOpenLoopSendsWhatWasDueMeanwhile) {
   first().on_deadline(kBegin + milliseconds(200));
   heard(first());
   first().on_failure(kReset, kBegin + milliseconds(205));
-  Session& next = come_back(kBegin + milliseconds(205));
+  Session& next = reconnect(kBegin + milliseconds(205));
   serve_until(next, milliseconds(500), seconds(1));
   next.on_deadline(kBegin + seconds(1));
   const LoadResult load = conclude(*run_, {}, false, kBegin + seconds(1));
@@ -103,11 +103,11 @@ TEST_F(Comeback, AnOpenLoopSendsWhatWasDueMeanwhile) {
   EXPECT_EQ(load.latency.max(), 290'000'000U) << "due at 210 ms, answered at 500 ms";
 }
 
-TEST_F(Comeback, AnIntervalIsNotMadeUpFor) {
+TEST_F(LoadReconnect, AnIntervalIsNotMadeUpFor) {
   begin({.duration = seconds(1), .interval = milliseconds(100)});
   answer(first(), kBegin);
   first().on_failure(kReset, kBegin + milliseconds(50));
-  Session& next = come_back_at(kBegin + milliseconds(500));
+  Session& next = reconnect_at(kBegin + milliseconds(500));
   answer(next, kBegin + milliseconds(500));
   EXPECT_EQ(heard(next), "");
   EXPECT_EQ(next.deadline(), kBegin + milliseconds(600));
@@ -115,7 +115,7 @@ TEST_F(Comeback, AnIntervalIsNotMadeUpFor) {
   EXPECT_TRUE(balances());
 }
 
-TEST_F(Comeback, TheWindowEndsWithoutAConnection) {
+TEST_F(LoadReconnect, TheWindowEndsWithoutAConnection) {
   begin({.duration = seconds(1), .rate_per_s = 100});
   heard(first());
   first().on_failure(kReset, kBegin + milliseconds(5));
@@ -142,7 +142,7 @@ TEST_F(Comeback, TheWindowEndsWithoutAConnection) {
 }
 
 // A number of messages has no end in time, so a server that is gone ends it.
-TEST_F(Comeback, AConnectionWithoutAReplyIsGivenUp) {
+TEST_F(LoadReconnect, AConnectionWithoutAReplyIsGivenUp) {
   begin({.messages = 10, .reconnect_for = seconds(3)});
   answer(first(), kBegin);
   first().on_failure(kReset, kBegin + seconds(1));
@@ -162,7 +162,7 @@ TEST_F(Comeback, AConnectionWithoutAReplyIsGivenUp) {
 }
 
 // Otherwise a server that accepts and resets would keep a number of messages busy for ever.
-TEST_F(Comeback, ToBeOpenIsNoReply) {
+TEST_F(LoadReconnect, ToBeOpenIsNoReply) {
   begin({.messages = 10, .reconnect_for = seconds(3)});
   Time now = kBegin;
   first().on_failure(kReset, now);
@@ -176,7 +176,7 @@ TEST_F(Comeback, ToBeOpenIsNoReply) {
   EXPECT_EQ(run_->connections_failed(), 1U);
 }
 
-TEST_F(Comeback, TheStartWaitsForThoseThatHaveNotBeenOpen) {
+TEST_F(LoadReconnect, TheStartWaitsForThoseThatHaveNotBeenOpen) {
   run_.emplace(LoadPlan{.connections = 2, .duration = seconds(1), .reconnect = kAlways});
   run_->begin(kBegin);
   client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
@@ -185,8 +185,8 @@ TEST_F(Comeback, TheStartWaitsForThoseThatHaveNotBeenOpen) {
   EXPECT_FALSE(run_->start().has_value());
   one.on_failure(kReset, kBegin + milliseconds(1));  // at rest: nothing is lost with it
   EXPECT_FALSE(run_->start().has_value());
-  come_back_at(kBegin + milliseconds(200));
-  come_back_at(kBegin + milliseconds(200));
+  reconnect_at(kBegin + milliseconds(200));
+  reconnect_at(kBegin + milliseconds(200));
   ASSERT_TRUE(run_->start().has_value());
   wake(*run_->start());
   answer(*sessions_[1], *run_->start());
@@ -195,7 +195,7 @@ TEST_F(Comeback, TheStartWaitsForThoseThatHaveNotBeenOpen) {
   EXPECT_EQ(counts().failed, 0U);
 }
 
-TEST_F(Comeback, NobodyIsThereAtAll) {
+TEST_F(LoadReconnect, NobodyIsThereAtAll) {
   run_.emplace(LoadPlan{.connections = 1, .duration = seconds(1), .reconnect = kAlways});
   run_->begin(kBegin);
   client_ = builtin_protocols().front().make_client({.payload = 8}, *run_);
@@ -211,13 +211,13 @@ TEST_F(Comeback, NobodyIsThereAtAll) {
   EXPECT_GT(run_->failures(Stage::connect), 2U);
 }
 
-TEST_F(Comeback, TheWarmUpOfACountWaitsForALostConnection) {
+TEST_F(LoadReconnect, TheWarmUpOfACountWaitsForALostConnection) {
   begin({.connections = 2, .messages = 1, .warmup = milliseconds(10)});
   heard(*sessions_[1]);
   sessions_[1]->on_failure(kReset, kBegin);
   answer(*sessions_[0], kBegin + milliseconds(10));
   EXPECT_FALSE(run_->opens().has_value());
-  Session& next = come_back(kBegin);
+  Session& next = reconnect(kBegin);
   ASSERT_TRUE(run_->opens().has_value());
   for (Session* session : {&*sessions_[0], &next}) {
     session->on_deadline(kBegin + seconds(2));
@@ -228,7 +228,7 @@ TEST_F(Comeback, TheWarmUpOfACountWaitsForALostConnection) {
   EXPECT_EQ(counts().verified, 2U);
 }
 
-TEST_F(Comeback, AWrongReplyIsFinal) {
+TEST_F(LoadReconnect, AWrongReplyIsFinal) {
   begin({.duration = seconds(1)});
   heard(first());
   first().on_bytes(as_bytes("wrong..."), kBegin);

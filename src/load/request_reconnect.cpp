@@ -3,20 +3,21 @@
 
 #include <utility>
 
-// The handling of lost connections: such a connection leaves its seat to the next one, which joins the load.
+// The handling of lost connections: such a connection leaves its channel to the next one, which joins the
+// load.
 namespace joust {
 
-// Returns whether the connection leaves its seat. Another connection would not correct a wrong reply. In the
-// last phase no work is left.
-bool RequestSession::leaves_seat(const Failure& failure) const {
+// Returns whether the connection leaves its channel. Another connection would not correct a wrong reply. In
+// the last phase no work is left.
+bool RequestSession::leaves_channel(const Failure& failure) const {
   if (!plan_.reconnects() || failure.stage == Stage::verify || finished_ || phase_ == Phase::finishing)
     return false;
   const bool all_sent = phase_ == Phase::measuring && plan_.messages && in_window_ >= *plan_.messages;
   return !all_sent;
 }
 
-// Leaves the seat. Requests written in advance were not sent: the next connection writes its own.
-void RequestSession::leave_seat(const Failure& failure, Time now) {
+// Leaves the channel. Requests written in advance were not sent: the next connection writes its own.
+void RequestSession::leave_channel(const Failure& failure, Time now) {
   failed_ = finished_ = true;
   if (greeted_) exchange_->on_failure();
   if (greeted_ && records(now)) run_.recorder().failed(in_flight_of_window());
@@ -24,20 +25,20 @@ void RequestSession::leave_seat(const Failure& failure, Time now) {
     lose_schedule();
     run_.gone(turn_, phase_ == Phase::waiting, now);
   } else if (plan_.has_schedule()) {
-    seat_.schedule.emplace(schedule_);
+    channel_.schedule.emplace(schedule_);
   }
-  seat_.in_window = in_advance() || plan_.turns ? 0 : in_window_;
-  seat_.answered = answered_;
-  seat_.replied |= replies_ > 0;
-  seat_.ever_replied |= seat_.replied;
+  channel_.in_window = in_advance() || plan_.turns ? 0 : in_window_;
+  channel_.answered = answered_;
+  channel_.replied |= replies_ > 0;
+  channel_.ever_replied |= channel_.replied;
   forget_requests();
   phase_ = Phase::finishing;
-  run_.lost(std::move(seat_), failure, now);
+  run_.lost(std::move(channel_), failure, now);
 }
 
-void RequestSession::come_back(Time now) {
-  answered_ = seat_.answered;
-  turn_ = run_.came_back(seat_, now);
+void RequestSession::reconnect(Time now) {
+  answered_ = channel_.answered;
+  turn_ = run_.reconnected(channel_, now);
   if (!plan_.turns && run_.start()) join(now);
   fill(now);
 }
@@ -45,13 +46,13 @@ void RequestSession::come_back(Time now) {
 // Joins a running load: the connection takes part in the phase that the load has reached.
 void RequestSession::join(Time now) {
   phase_ = Phase::warming;
-  in_window_ = seat_.in_window;
+  in_window_ = channel_.in_window;
   closes_ = run_.closes().value_or(Time::max());
   slot_free_ = now;
   go_on_with_schedule(now);
   if (plan_.messages && run_.opens())
     enter_window(*run_.opens());
-  else if (plan_.messages && seat_.settled)
+  else if (plan_.messages && channel_.settled)
     phase_ = Phase::ready;
   conclude(now);
 }
