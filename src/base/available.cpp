@@ -12,7 +12,7 @@
 
 #include "base/control_groups.hpp"
 #include "base/file_system_room.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust {
 namespace {

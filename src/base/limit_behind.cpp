@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/control_groups.hpp"
-#include "base/text.hpp"
+#include "base/words.hpp"
 
 namespace joust {
 namespace {

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 
 namespace joust {
 namespace {
@@ -73,6 +75,15 @@ std::string in_locale(std::string_view text) {
     text.remove_prefix(character.size());
   }
   return shown;
+}
+
+void print_to_stderr(const std::string& text) noexcept {
+  try {
+    const std::string shown = in_locale(text);
+    std::fwrite(shown.data(), 1, shown.size(), stderr);
+  } catch (const std::bad_alloc&) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
 }
 
 }  // namespace joust

@@ -27,4 +27,8 @@ bool locale_has_utf8();
 // replaced by ASCII of the same width (except "+-"), and the bytes of other characters become \xHH.
 std::string in_locale(std::string_view text);
 
+// Writes to standard error, in a form that the locale can show. A closed pipe is no reason to end, so errors
+// are ignored.
+void print_to_stderr(const std::string& text) noexcept;
+
 }  // namespace joust

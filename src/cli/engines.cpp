@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"

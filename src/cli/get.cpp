@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/digest.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/remote_path.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"

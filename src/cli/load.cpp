@@ -11,7 +11,7 @@
 #include <memory>
 #include <sstream>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/common/result_file.hpp"
 #include "hosting/options.hpp"
 #include "load/plan_json.hpp"

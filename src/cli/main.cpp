@@ -10,7 +10,9 @@
 #include <system_error>
 
 #include "base/limit_behind.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/suggestion.hpp"
+#include "base/terminal.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/version.hpp"

@@ -15,7 +15,9 @@
 #include <utility>
 
 #include "base/periodic.hpp"
-#include "base/text.hpp"
+#include "base/terminal.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"

@@ -6,7 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/remote_path.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"

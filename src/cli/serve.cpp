@@ -6,7 +6,8 @@
 #include <cstdio>
 #include <optional>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"

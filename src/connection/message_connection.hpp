@@ -105,7 +105,7 @@ class MessageConnection {
   bool waits_for_group() const { return link_.group != nullptr && link_.group->drains; }
   bool is_of_group(const DatagramHead& head) const { return group_ && group_->sends(head); }
   std::uint64_t missing() const { return numbers_.missing() + (group_ ? group_->numbers.missing() : 0); }
-  // message_output.cpp
+
   std::size_t data(std::span<DatagramOut> into, Time now);
   std::size_t write_messages(std::span<const Segment> shown, std::uint64_t number, DatagramOut& out);
   void taken(std::size_t n, Time now);

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "connection/delivery.hpp"
 
 namespace joust {

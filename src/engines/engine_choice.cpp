@@ -6,7 +6,9 @@
 #include <algorithm>
 
 #include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "engines/engine.hpp"
 
 namespace joust {

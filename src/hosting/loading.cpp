@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hosting/loading.hpp"
 
-#include "base/timer_slack.hpp"
+#include "hosting/timer_slack.hpp"
 #include "load/schedule.hpp"
 
 namespace joust {

@@ -7,7 +7,8 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/words.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"

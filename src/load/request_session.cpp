@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust {
 

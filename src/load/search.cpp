@@ -8,7 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace joust {
 namespace {

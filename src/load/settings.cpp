@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/units.hpp"
 
 namespace joust {
 namespace {

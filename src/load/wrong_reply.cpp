@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/words.hpp"
 
 namespace joust {
 namespace {

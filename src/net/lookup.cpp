@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "base/signals_blocked.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust {
 namespace {

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
 #include "report/race_cells.hpp"
 
 namespace joust::report {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <tuple>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 

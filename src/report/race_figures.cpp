@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"
 

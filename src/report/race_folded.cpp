@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "report/race_table.hpp"
 
 namespace joust::report {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/terminal.hpp"
+#include "base/units.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"

@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/figures/wording.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/set_up/cpu_list.hpp"

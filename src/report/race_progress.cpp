@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/printable.hpp"
 #include "base/terminal.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "report/compared_figure.hpp"

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/figures/wording.hpp"
 #include "race/set_up/cpu_list.hpp"
 #include "race/set_up/rates.hpp"

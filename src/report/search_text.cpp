@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "report/text.hpp"
 
 namespace joust {

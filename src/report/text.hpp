@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 // Text for terminals: colours, columns, wrapping. Widths count UTF-8 code points, one column each. Control
 // characters in text that is painted, wrapped or put into a table become \xHH (printable()): a scenario from

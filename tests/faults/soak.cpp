@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "faults/one_fault.hpp"
 #include "hostile/attack.hpp"
 

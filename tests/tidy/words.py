@@ -40,7 +40,7 @@ BANNED = [
            "Tests run at the same time: use TemporaryFolder (tests/temporary_folder.hpp).",
            places=("tests/",), but_not=("tests/temporary_folder.hpp",)),
     Banned("atoi", _FREE + r"(std::)?(atoi|atol|atoll|atof|strto[lfdu]\w*)\s*\(",
-           "Use std::from_chars or base/text.hpp: they tell an error from a zero."),
+           "Use std::from_chars or base/units.hpp: they tell an error from a zero."),
 ]
 
 # (name, file): why this one is right.

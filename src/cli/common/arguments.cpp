@@ -9,7 +9,8 @@
 
 #include "base/check.hpp"
 #include "base/descriptor_limit.hpp"
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/units.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/options.hpp"
 #include "measure/affinity.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
 
 namespace joust {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "cli/common/arguments.hpp"
 #include "hosting/options.hpp"
 

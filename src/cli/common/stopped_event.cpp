@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "measure/usage.hpp"
 #include "report/facts_json.hpp"
 

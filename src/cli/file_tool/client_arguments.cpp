@@ -7,7 +7,7 @@
 #include <array>
 
 #include "base/descriptor_limit.hpp"
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/signals.hpp"
 #include "connection/tally.hpp"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/terminal.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust {
 namespace {

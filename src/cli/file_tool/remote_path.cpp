@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "cli/common/command.hpp"
 #include "net/address.hpp"
 

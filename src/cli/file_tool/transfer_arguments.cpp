@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "base/terminal.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/common/result_file.hpp"
 
 namespace joust {

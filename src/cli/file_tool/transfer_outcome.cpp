@@ -7,7 +7,10 @@
 #include <cctype>
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/terminal.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"

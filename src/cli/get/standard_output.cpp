@@ -12,8 +12,8 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
+#include "base/printable.hpp"
 #include "base/temporary_directory.hpp"
-#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 

@@ -13,7 +13,9 @@
 
 #include "base/digest.hpp"
 #include "base/fd.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/listing.hpp"

@@ -16,7 +16,8 @@
 #include "base/check.hpp"
 #include "base/signals_blocked.hpp"
 #include "base/system/pipe.hpp"
-#include "base/text.hpp"
+#include "base/terminal.hpp"
+#include "base/units.hpp"
 #include "measure/histogram.hpp"
 #include "report/text.hpp"
 

@@ -5,7 +5,8 @@
 #include <cstdio>
 
 #include "base/terminal.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"

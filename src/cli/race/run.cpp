@@ -6,8 +6,9 @@
 #include <random>
 #include <utility>
 
+#include "base/suggestion.hpp"
 #include "base/terminal.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/printable.hpp"
 #include "base/temporary_directory.hpp"
-#include "base/text.hpp"
 #include "files/store/file_version.hpp"
 
 namespace joust {

@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "base/fd.hpp"
-#include "base/small_thread.hpp"
+#include "engines/peer_threads/small_thread.hpp"
 #include "connection/stream_connection.hpp"
 
 namespace joust {

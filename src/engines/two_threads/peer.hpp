@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "base/wake_flag.hpp"
+#include "engines/two_threads/wake_flag.hpp"
 #include "engines/peer_threads/peer_threads.hpp"
 
 namespace joust {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/protocol/client_session.hpp"
 
 namespace joust::file {

@@ -3,7 +3,7 @@
 
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "files/protocol/options.hpp"
 
 namespace joust::file {

@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "base/shared_memory.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "files/protocol/options.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/protocol/server_session.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 
 namespace joust {
 namespace {

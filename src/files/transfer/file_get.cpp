@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/random.hpp"
-#include "base/text.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/transfer_session.hpp"
 

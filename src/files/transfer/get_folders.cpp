@@ -9,7 +9,7 @@
 #include <thread>
 #include <unordered_set>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/send.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::transfer {

@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
 #include "files/store/name.hpp"
 
 namespace joust::transfer {

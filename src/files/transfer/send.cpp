@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/transfer/send_session.hpp"
 
 namespace joust::transfer {

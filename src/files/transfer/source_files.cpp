@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
 #include "files/store/temporary_name.hpp"

@@ -7,7 +7,8 @@
 #include <utility>
 #include <variant>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
 #include "files/secure/first_bytes.hpp"
 #include "session/least_rate.hpp"
 

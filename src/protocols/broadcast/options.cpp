@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "protocols/broadcast/room_log.hpp"
 
 namespace joust::broadcast {
@@ -26,26 +26,24 @@ std::uint64_t room_bytes(const Parameters& parameters) {
 }  // namespace
 
 std::vector<ProtocolOption> options() {
-  return {{.name = "flush",
-           .summary =
-               "send all that is waiting in one go (batch), or every message to every member alone (each)",
-           .standard = "batch",
-           .choices = {"batch", "each"},
-           .loads = false},
-          {.name = "room-bytes",
-           .summary = "kept for slow members; who falls further behind is disconnected",
-           .standard = "64MiB",
-           .loads = false},
-          {.name = "member-rate",
-           .summary =
-               "bytes per second that a member may publish; 0: as many as slow members keep up with",
-           .standard = "0",
-           .loads = false},
-          {.name = "min-rate",
-           .summary =
-               "bytes per second: a member that sends a frame or reads slower is disconnected; 0: none is",
-           .standard = "1KiB",
-           .loads = false}};
+  return {
+      {.name = "flush",
+       .summary = "send all that is waiting in one go (batch), or every message to every member alone (each)",
+       .standard = "batch",
+       .choices = {"batch", "each"},
+       .loads = false},
+      {.name = "room-bytes",
+       .summary = "kept for slow members; who falls further behind is disconnected",
+       .standard = "64MiB",
+       .loads = false},
+      {.name = "member-rate",
+       .summary = "bytes per second that a member may publish; 0: as many as slow members keep up with",
+       .standard = "0",
+       .loads = false},
+      {.name = "min-rate",
+       .summary = "bytes per second: a member that sends a frame or reads slower is disconnected; 0: none is",
+       .standard = "1KiB",
+       .loads = false}};
 }
 
 RoomRules room_rules(const Parameters& parameters) {

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "base/endian.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace joust::broadcast {
 namespace {

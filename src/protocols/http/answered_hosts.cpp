@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/loopback.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "protocols/http/target.hpp"
 
 namespace joust::http {

@@ -7,7 +7,9 @@
 #include <iterator>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "protocols/http/date.hpp"
 
 namespace joust::http {

@@ -5,7 +5,8 @@
 
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
 #include "protocols/http/head_cutter.hpp"
 #include "protocols/http/target.hpp"
 

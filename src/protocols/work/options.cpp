@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust::work {
 
@@ -51,9 +51,10 @@ Duration time_of(const Parameters& parameters, const std::string& option) {
 Labour labour(const Parameters& parameters) {
   const Duration time = time_of(parameters, "work"), most = time_of(parameters, "most-work");
   if (time > most)
-    throw std::invalid_argument(fmt::format("--work: more than one request may ask for, which is {}; "
-                                            "--most-work allows more",
-                                            format_duration(most)));
+    throw std::invalid_argument(
+        fmt::format("--work: more than one request may ask for, which is {}; "
+                    "--most-work allows more",
+                    format_duration(most)));
   return {.time = time,
           .most = most,
           .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy};

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "base/busy_loop.hpp"
-#include "base/text.hpp"
+#include "protocols/work/busy_loop.hpp"
+#include "base/units.hpp"
 #include "protocols/work/messages.hpp"
 #include "protocols/work/options.hpp"
 #include "protocols/work/protocol.hpp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/checks/steadiness.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <set>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/checks/interference.hpp"

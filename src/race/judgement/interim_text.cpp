@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"

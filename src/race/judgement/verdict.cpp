@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"

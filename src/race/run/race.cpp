@@ -7,7 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/figures/disturbance.hpp"
 #include "race/judgement/interim_text.hpp"
 #include "race/run/call_counts.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "race/scenario/load_toml.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"

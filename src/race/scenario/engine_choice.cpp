@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
 #include "base/split.hpp"
-#include "base/text.hpp"
 #include "race/set_up/validity.hpp"
 
 namespace joust::race {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "race/scenario/load_toml.hpp"
 
-#include "base/text.hpp"
 #include "race/set_up/rates.hpp"
 
 namespace joust::race {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/words.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"

@@ -10,7 +10,8 @@
 #include <limits>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
+#include "base/units.hpp"
 #include "race/scenario/cases_toml.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/shell_command.hpp"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
 
 namespace joust::race {
 namespace {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace joust::race {
 

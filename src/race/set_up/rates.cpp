@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace joust::race {
 namespace {

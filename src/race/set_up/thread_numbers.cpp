@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.hpp"
+#include "base/words.hpp"
 
 namespace joust::race {
 namespace {

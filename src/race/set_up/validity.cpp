@@ -8,7 +8,9 @@
 #include <set>
 
 #include "base/split.hpp"
-#include "base/text.hpp"
+#include "base/suggestion.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 
 namespace joust::race {
 namespace {

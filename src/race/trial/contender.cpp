@@ -9,8 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/text.hpp"
-
 namespace joust::race {
 namespace {
 

@@ -13,8 +13,10 @@
 
 #include "base/check.hpp"
 #include "base/file_system_room.hpp"
+#include "base/printable.hpp"
 #include "base/random.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "files/store/file_version.hpp"
 
 namespace joust::race {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/units.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/process_setup.hpp"
 #include "race/trial/surroundings.hpp"

@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/process_generation.hpp"
 #include "race/trial/surroundings.hpp"

@@ -8,7 +8,8 @@
 #include <system_error>
 
 #include "base/limit_behind.hpp"
-#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
 #include "measure/affinity.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/external.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 
 namespace joust {
@@ -138,6 +137,7 @@ TEST(Format, KeepsThreeDigits) {
 }
 
 // Rounding must not bring out a fourth digit.
+
 TEST(Format, RoundsAcrossTheBorders) {
   EXPECT_EQ(format_duration(nanoseconds(9'999)), "10.0 us");
   EXPECT_EQ(format_duration(nanoseconds(99'990)), "100 us");
@@ -145,58 +145,6 @@ TEST(Format, RoundsAcrossTheBorders) {
   EXPECT_EQ(format_count(999'900), "1.00M");
   EXPECT_EQ(format_count(99'990), "100k");
   EXPECT_EQ(format_bytes(9.999 * 1024), "10.0 KiB");
-}
-
-TEST(Nearest, FindsWhatWasMeant) {
-  const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
-  EXPECT_EQ(nearest("epol", words), "epoll");
-  EXPECT_EQ(nearest("eppol", words), "epoll");
-  EXPECT_EQ(nearest("thread", words), "threads");
-  EXPECT_EQ(nearest("io_uring", words), "io-uring");
-  EXPECT_EQ(nearest("iouring", words), "io-uring");
-  EXPECT_EQ(nearest("thraeds", words), "threads");
-  EXPECT_EQ(nearest("nlul", words), "null") << "neighbours have changed places";
-}
-
-TEST(Nearest, DoesNotGuessWildly) {
-  const std::array<std::string, 4> words{"epoll", "threads", "io-uring", "null"};
-  EXPECT_EQ(nearest("database", words), "");
-  EXPECT_EQ(nearest("pull", std::array<std::string, 2>{"poll", "nulls"}), "poll");
-  EXPECT_EQ(nearest("port", std::array<std::string, 1>{"root"}), "");
-  EXPECT_EQ(nearest("lvl", std::array<std::string, 1>{"level"}), "level");
-  EXPECT_EQ(nearest("epoll", {}), "");
-}
-
-TEST(Join, PutsSeparatorsBetweenWords) {
-  EXPECT_EQ(join({}), "");
-  EXPECT_EQ(join(std::vector<std::string>{"a"}), "a");
-  EXPECT_EQ(join(std::vector<std::string>{"a", "", "c"}), "a, , c");
-  EXPECT_EQ(join(std::vector<std::string>{"a", "b"}, " and "), "a and b");
-}
-
-TEST(Printable, EscapesControlCharacters) {
-  EXPECT_EQ(printable("a\x1b[2J\nb\x7f"), "a\\x1b[2J\\x0ab\\x7f");
-  EXPECT_EQ(printable("a\nb\x1b", "\n"), "a\nb\\x1b");
-  EXPECT_EQ(printable("\xc2\x9b"
-                      "31m \xc2\xa0 \xc3\xa9"),
-            "\\xc2\\x9b31m \xc2\xa0 \xc3\xa9")
-      << "C1 only";
-  EXPECT_TRUE(has_control("\xc2\x9b"));
-  EXPECT_FALSE(has_control("caf\xc3\xa9"));
-}
-
-TEST(Printable, TellsAllTextsApart) {
-  EXPECT_EQ(printable("\xff\xfe caf\xc3"), "\\xff\\xfe caf\\xc3") << "no UTF-8";
-  EXPECT_EQ(printable("\xe2\x80\xae"), "\\xe2\\x80\\xae") << "turns the direction";
-  EXPECT_EQ(printable("\\xff"), "\\\\xff");
-  EXPECT_EQ(printable(printable("\xff"), "\\"), "\\xff") << "escaped already";
-}
-
-TEST(Counted, HasThePluralOfItsNoun) {
-  EXPECT_EQ(counted(1, "file"), "1 file");
-  EXPECT_EQ(counted(0, "file"), "0 files");
-  EXPECT_EQ(counted(1, "retry"), "1 retry");
-  EXPECT_EQ(counted(2, "empty directory"), "2 empty directories");
 }
 
 TEST(FormatSpeed, HasThreeDigitsOfAnyUnit) {

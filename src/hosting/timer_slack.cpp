@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/timer_slack.hpp"
+#include "hosting/timer_slack.hpp"
 
 #ifdef __linux__
 #include <sys/prctl.h>

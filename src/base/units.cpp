@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/text.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <limits>
-#include <new>
+#include <span>
 #include <utility>
-#include <vector>
-
-#include "base/terminal.hpp"
 
 namespace joust {
 namespace {
@@ -70,49 +65,10 @@ std::expected<std::uint64_t, std::string> whole(const std::expected<double, std:
   return static_cast<std::uint64_t>(nearest);
 }
 
-// Returns the edit distance. A swap of neighbours is one edit, because it is the most frequent typing error.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> last(b.size() + 1), row(last), next(last);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    next[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        next[j] = std::min(next[j], last[j - 2] + 1);
-    }
-    std::swap(last, row);
-    std::swap(row, next);
-  }
-  return row.back();
-}
-
 // Formats with three digits. The limits are the values above which rounding would give a fourth digit.
 std::string three_digits(double value) {
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
   return fmt::format("{:.{}f}", value, decimals);
-}
-
-// Returns the number of bytes of the control character at `i`: C0, DEL, or C1 in UTF-8 (C2 80 to C2 9F). 0 if
-// it is none.
-std::size_t control_at(std::string_view text, std::size_t i) {
-  const auto byte = static_cast<std::uint8_t>(text[i]);
-  if (byte < 0x20 || byte == 0x7F) return 1;
-  return byte == 0xC2 && i + 1 < text.size() && static_cast<std::uint8_t>(text[i + 1]) < 0xA0 ? 2 : 0;
-}
-
-// Returns whether the character changes the order of shown text: U+200E, U+200F, U+202A to U+202E, U+2066 to
-// U+2069.
-bool turns_direction(std::string_view character) {
-  const auto within = [&](std::string_view first, std::string_view last) {
-    return character.size() == first.size() && character >= first && character <= last;
-  };
-  return within("\xE2\x80\x8E", "\xE2\x80\x8F") || within("\xE2\x80\xAA", "\xE2\x80\xAE") ||
-         within("\xE2\x81\xA6", "\xE2\x81\xA9");
-}
-
-bool is_harmless(std::string_view character) {
-  return control_at(character, 0) == 0 && !turns_direction(character) && character != "\\";
 }
 
 }  // namespace
@@ -194,45 +150,6 @@ std::string format_speed(double bytes_per_s) {
   return three_digits(bytes_per_s / 1e6) + " MB/s";
 }
 
-std::string counted(std::uint64_t number, std::string_view noun) {
-  if (number != 1 && noun.ends_with("ry"))
-    return fmt::format("{} {}ies", number, noun.substr(0, noun.size() - 1));
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
-void print_to_stderr(const std::string& text) noexcept {
-  try {
-    const std::string shown = in_locale(text);
-    std::fwrite(shown.data(), 1, shown.size(), stderr);
-  } catch (const std::bad_alloc&) {
-    std::fwrite(text.data(), 1, text.size(), stderr);
-  }
-}
-
-std::string join(std::span<const std::string> words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (&word != &words.front()) text += separator;
-    text += word;
-  }
-  return text;
-}
-
-std::string nearest(std::string_view word, std::span<const std::string> candidates) {
-  std::string best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    constexpr std::size_t kShort = 4;  // two changes make any short word of another
-    const std::size_t distance = edit_distance(word, candidate);
-    const bool too_short = distance > 1 && std::max(word.size(), candidate.size()) <= kShort;
-    if (distance < least && !too_short) {
-      least = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 std::string grouped(std::uint64_t number) {
   std::string text = fmt::format("{}", number);
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
@@ -242,56 +159,6 @@ std::string grouped(std::uint64_t number) {
 std::string format_rate(double rate) {
   return rate == std::round(rate) && rate < 1e15 ? grouped(static_cast<std::uint64_t>(rate))
                                                  : fmt::format("{:.6g}", rate);
-}
-
-bool has_control(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (control_at(text, i) > 0) return true;
-  return false;
-}
-
-std::size_t utf8_sequence(std::string_view text) {
-  const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const std::uint8_t first = at(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  const std::uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-  const std::uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-  if (at(1) < least || at(1) > most) return 0;
-  for (std::size_t i = 2; i < length; ++i)
-    if (at(i) < 0x80 || at(i) > 0xBF) return 0;
-  return length;
-}
-
-std::string printable(std::string_view text, std::string_view kept) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t size = utf8_sequence(text);
-    const std::string_view character = text.substr(0, std::max<std::size_t>(1, size));
-    if (kept.contains(text.front()) || (size > 0 && is_harmless(character)))
-      result += character;
-    else if (character == "\\")
-      result += "\\\\";
-    else
-      for (const char c : character) result += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
-    text.remove_prefix(character.size());
-  }
-  return result;
-}
-
-std::string not_allowed(std::string_view problem, std::string_view word,
-                        std::span<const std::string> allowed) {
-  std::string text = fmt::format("{}; allowed: {}", problem, allowed.empty() ? "nothing" : join(allowed));
-  if (const std::string meant = nearest(word, allowed); !meant.empty() && meant != word)
-    text += fmt::format("; did you mean '{}'?", meant);
-  return text;
-}
-
-std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
-  const std::string near = nearest(word, candidates);
-  return near.empty() ? fmt::format("there are: {}", join(candidates))
-                      : fmt::format("did you mean '{}'?", near);
 }
 
 }  // namespace joust

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/small_thread.hpp"
+#include "engines/peer_threads/small_thread.hpp"
 
 #include <csignal>
 #include <memory>
@@ -23,7 +23,7 @@ constexpr std::size_t kStackBytes = 256 << 10;
 constexpr int kInterrupt = SIGURG;
 
 void install_handler() {
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_handler = [](int) {};
   checked(::sigaction(kInterrupt, &action, nullptr), "sigaction(SIGURG)");
 }
