@@ -2,6 +2,7 @@
 #include "engines/udp/calls.hpp"
 
 #include <array>
+#include <cerrno>
 
 #include "base/system/sockets.hpp"
 #include "engines/loop/ready_io.hpp"
@@ -26,6 +27,23 @@ ssize_t send_datagram(int fd, const DatagramOut& datagram, const Endpoint* to) {
   message.msg_name = const_cast<sockaddr*>(address);
   message.msg_namelen = size;
   return ::sendmsg(fd, &message, kFlags);
+}
+
+bool is_of_network(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case ENETDOWN:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EMSGSIZE:  // a packet was too large for the way
+    case EPERM:     // a firewall refused it
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace joust

@@ -20,4 +20,7 @@ ssize_t receive_datagram(int fd, std::span<std::byte> buffer, Endpoint& from);
 // header. `to` is null if the socket is connected.
 ssize_t send_datagram(int fd, const DatagramOut& datagram, const Endpoint* to);
 
+// Returns true for errors that the network reports for an earlier datagram.
+bool is_of_network(int error);
+
 }  // namespace joust
