@@ -44,11 +44,11 @@ struct Parameters {
   const std::string& option(const std::string& name) const { return options.at(name); }
 };
 
-// Demands of one side's options on the engines, in addition to those of the protocol.
+// Demands of one side's options on its engine, in addition to those of the protocol.
 struct Demands {
-  bool file_ring = false;        // on the side's own engine: files received through a ring (Filling::ring)
-  bool file_mapping = false;     // on the side's own engine: bytes sent from the mapping of a file
-  bool common_sessions = false;  // on the server's engine: sessions of these connections share a process
+  bool file_ring = false;         // files received through a ring (Filling::ring)
+  bool file_mapping = false;      // bytes sent from the mapping of a file
+  std::string common_sessions{};  // all sessions in one process, for this reason; empty: not demanded
 };
 
 struct Protocol;

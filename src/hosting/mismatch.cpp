@@ -5,12 +5,13 @@
 
 #include <algorithm>
 
-#include "base/different_processes.hpp"
 #include "session/numbered.hpp"
 
 namespace joust {
 
 namespace {
+
+constexpr std::string_view kDifferentProcesses = "unsupported: sessions live in different processes";
 
 const char* carried(const Delivery& delivery) {
   if (!delivery.by_message()) return "a stream";
@@ -53,6 +54,9 @@ std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std
 }
 
 std::string mismatch(const Engine& engine, const Demands& demands) {
+  if (engine.separate_processes && !demands.common_sessions.empty())
+    return fmt::format("{}, and {}; engines such as poll and threads have one process", kDifferentProcesses,
+                       demands.common_sessions);
   if (demands.file_mapping && !engine.no_file_mapping.empty())
     return fmt::format("unsupported: nothing is sent from a mapped file (mmap): {}", engine.no_file_mapping);
   if (!demands.file_ring || engine.no_file_ring.empty()) return {};
@@ -62,10 +66,6 @@ std::string mismatch(const Engine& engine, const Demands& demands) {
 std::string reconnect_mismatch(const Protocol& protocol) {
   if (protocol.no_reconnect.empty()) return {};
   return fmt::format("unsupported: no reconnecting: {}", protocol.no_reconnect);
-}
-
-std::string_view server_mismatch(const Engine& server, const Demands& of_client) {
-  return of_client.common_sessions && server.separate_processes ? kDifferentProcesses : std::string_view();
 }
 
 std::string mismatch(const Engine& engine, std::uint64_t threads, std::uint64_t connections) {

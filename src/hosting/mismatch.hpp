@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "engines/engine.hpp"
 #include "joust/protocol.hpp"
@@ -21,10 +20,8 @@ std::string mismatch(const Engine& server, const Engine& client);
 // Returns why messages of the engine are too small for this payload.
 std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std::size_t payload);
 
-// Return why the options of a side cannot be met: by its own engine, and by the engine of the server that it
-// loads.
+// Returns why the engine of a side cannot meet the demands of its options.
 std::string mismatch(const Engine& engine, const Demands& demands);
-std::string_view server_mismatch(const Engine& server, const Demands& of_client);
 
 // Returns why connections of the protocol cannot be dialled again.
 std::string reconnect_mismatch(const Protocol& protocol);

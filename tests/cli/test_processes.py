@@ -161,37 +161,37 @@ class Processes(Case):
 
     UPLOAD = ("-p", "file", "--op", "put", "--bytes", "1MB", "-m", "1")
 
-    def test_ranges_of_an_upload_over_connections_are_refused_by_the_server(self):
+    def test_files_are_served_and_uploads_are_refused(self):
+        words = "unsupported: sessions live in different processes, and uploads need them in one"
         for engine in self.ENGINES:
-            with self.subTest(engine=engine), Server("-p", "file", "-e", engine) as server:
-                done = run("load", "--connect", server.address, "-c", "4", "--segments", "4", *self.UPLOAD)
-                self.assertEqual(done.returncode, 1)
-                self.assertIn("the server says of 'upload': upload of another connection "
-                              "(unsupported: sessions live in different processes)", done.stderr)
-
-    def test_uploads_of_one_connection_each_are_stored(self):
-        for engine in self.ENGINES:
-            with self.subTest(engine=engine), Server("-p", "file", "-e", engine) as server:
-                for cut in (("-c", "1", "--segments", "4"), ("-c", "3")):
-                    done, result = self.load("--connect", server.address, *cut, *self.UPLOAD)
-                    self.assertEqual(done.returncode, 0, done.stderr)
-                    self.assertRegex(result["transfer"]["digest"], "^[0-9a-f]{32}$")
+            for access in ((), ("--access", "write")):
+                done = run("serve", "-e", engine, "-p", "file", *access)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(words, done.stderr)
+                self.assertIn("engines such as poll and threads", done.stderr)
+            serving = ("-p", "file", "-e", engine, "--access", "read")
+            with self.subTest(engine=engine), Server(*serving) as server:
                 done, result = self.load("--connect", server.address, "-p", "file", "-c", 3,
                                          "--segments", 3, "-m", 1, "--sink", "memory")
                 self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(result["transfer"]["digest"], "^[0-9a-f]{32}$")
+                done = run("load", "--connect", server.address, *self.UPLOAD)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("this server only sends files", done.stderr)
 
-    def test_a_race_leaves_such_an_upload_out_with_the_reason(self):
-        words = "unsupported: sessions live in different processes"
-        race = ("race", "--server", "processes,two-processes,epoll", *self.UPLOAD, "--segments", "0",
-                "--dry-run")
-        done = run(*race, "-c", "4")
+    def test_a_race_leaves_uploads_out_with_the_reason(self):
+        words = "unsupported: sessions live in different processes, and uploads need them in one"
+        race = ("race", "--server", "processes,two-processes,epoll")
+        done = run(*race, *self.UPLOAD, "--dry-run")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count(words), 2, done.stdout)
         self.assertIn("joust serve -e epoll", done.stdout)
-        self.assertNotIn(words, run(*race, "-c", "1").stdout)
-        done = run("race", "--server", "processes", *self.UPLOAD, "--segments", "0", "-c", "4")
+        done = run("race", "--server", "processes", *self.UPLOAD)
         self.assertEqual(done.returncode, 1)
         self.assertIn(words, done.stderr)
+        done = run(*race, "-p", "file", "-m", "1", "--dry-run")
+        self.assertIn("joust serve -e processes -p file --listen 127.0.0.1:0 --access read", done.stdout)
+        self.assertNotIn(words, done.stdout)
 
     def test_a_load_of_two_processes_is_one_load(self):
         with Server("-p", "broadcast", "-e", "epoll") as server:

@@ -33,7 +33,7 @@ class FileGoneOn : public FileTest {
     return fs::exists(path(name));
   }
 };
-JOUST_EVERY_ENGINE_AS_IT_COMES(FileGoneOn, Role::serve);
+JOUST_ENGINES(FileGoneOn, uploading_variants, Role::serve, defaults);
 
 // All of it has come: the sender, who has heard nothing of that, finds it done.
 TEST_P(FileGoneOn, GetItsNameWhenTheDiskHasIt) {

@@ -18,6 +18,9 @@ class FileByKernelOn : public FileTest {
 };
 JOUST_EVERY_ENGINE(FileByKernelOn, Role::serve);
 
+class UploadByKernelOn : public FileTest {};
+JOUST_ENGINES(UploadByKernelOn, uploading_variants, Role::serve, pairwise);
+
 class FileByKernelFrom : public FileTest {};
 JOUST_EVERY_ENGINE(FileByKernelFrom, Role::dial);
 
@@ -26,7 +29,8 @@ TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service);
   carry(plain_epoll(), server, 1, 1, {{"name", "large"}});
-  carry(plain_epoll(), server, 1, 1, {{"op", "put"}, {"bytes", "3000000"}});
+  if (sessions_are_common(GetParam()))
+    carry(plain_epoll(), server, 1, 1, {{"op", "put"}, {"bytes", "3000000"}});
   server.stop();
   const bool sent_by_kernel = words(*service, "file_read") == "sendfile";
   if (sent_by_kernel && words(*service, "file_write") == "splice")
@@ -51,9 +55,14 @@ TEST_P(FileByKernelOn, ServesUnixSockets) {
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service, {.address = unix_address()});
   carry(plain_epoll(), server, 2, 2, {{"name", "large"}, {"sink", "memory"}, {"segments", "2"}});
-  carry(plain_epoll(), server, connections_of_an_upload(GetParam()), 2,
-        {{"op", "put"}, {"file", path("large")}, {"segments", "2"}});
-  EXPECT_TRUE(text_of(path("large")) == pattern(5'000'000));
+}
+
+TEST_P(UploadByKernelOn, StoresFromUnixSockets) {
+  const auto service = serve(kByKernel);
+  Server server(GetParam(), *service, {.address = unix_address()});
+  carry(plain_epoll(), server, 2, 2,
+        {{"op", "put"}, {"file", path("large")}, {"name", "new"}, {"segments", "2"}});
+  EXPECT_TRUE(text_of(path("new")) == pattern(5'000'000));
 }
 
 TEST_P(FileByKernelOn, SendsToAReaderThatIsSlow) {
@@ -73,7 +82,7 @@ TEST_P(FileByKernelOn, SendsToAReaderThatIsSlow) {
   EXPECT_TRUE(got.substr(heads, kSize) == pattern(kSize));
 }
 
-TEST_P(FileByKernelOn, TakesFilesThatComeInSmallPieces) {
+TEST_P(UploadByKernelOn, TakesFilesThatComeInSmallPieces) {
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service);
   Asker asker(server);
@@ -84,9 +93,7 @@ TEST_P(FileByKernelOn, TakesFilesThatComeInSmallPieces) {
 }
 
 // Bytes spliced from the socket when the disk refuses them count as received: framing stays in step.
-TEST_P(FileByKernelOn, SurvivesADiskThatIsFullInTheMiddle) {
-  if (GetParam().engine->separate_processes)
-    GTEST_SKIP() << "the limit set here does not reach its processes";
+TEST_P(UploadByKernelOn, SurvivesADiskThatIsFullInTheMiddle) {
   const auto service = serve(kByKernel);
   Server server(GetParam(), *service);
   Asker asker(server);
@@ -112,17 +119,27 @@ TEST_P(FileByKernelOn, SurvivesPeersThatBreakOff) {
   {
     Server server(GetParam(), *service);
     for (int i = 0; i < 3; ++i) {
-      Asker fetching(server), bringing(server);
+      Asker fetching(server);
       fetching.say(request(20'000'000));
       fetching.hear_a<file::Facts>();
-      bringing.say(upload("new", pattern(600'000)).substr(0, 500'000));
       fetching.peer().reset();
-      bringing.peer().reset();
     }
     carry(plain_epoll(), server, 2, 2, {{"name", "large"}, {"sink", "memory"}, {"segments", "2"}});
+  }
+}
+
+TEST_P(UploadByKernelOn, SurvivesPeersThatBreakOff) {
+  const auto service = serve(kByKernel);
+  {
+    Server server(GetParam(), *service);
+    for (int i = 0; i < 3; ++i) {
+      Asker bringing(server);
+      bringing.say(upload("new", pattern(600'000)).substr(0, 500'000));
+      bringing.peer().reset();
+    }
     carry(plain_epoll(), server, 1, 1, {{"op", "put"}, {"bytes", "1000000"}});
   }
-  EXPECT_EQ(entries(), 5U) << "what was broken off is gone";
+  EXPECT_EQ(entries(), 4U) << "what was broken off is gone";
 }
 
 }  // namespace

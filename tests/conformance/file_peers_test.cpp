@@ -13,6 +13,9 @@ namespace {
 class FilePeerOn : public FileTest {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(FilePeerOn, Role::serve);
 
+class UploadingPeerOn : public FileTest {};
+JOUST_ENGINES(UploadingPeerOn, uploading_variants, Role::serve, defaults);
+
 TEST_P(FilePeerOn, HearsARequestHoweverItIsCut) {
   const auto service = serve();
   Server server(GetParam(), *service);
@@ -52,6 +55,14 @@ TEST_P(FilePeerOn, RefusesAndGoesOn) {
   EXPECT_EQ(asker.hear_error(), FileError::beyond_end);
   asker.say(wire({1, file::Query{"../secret", false}}));
   EXPECT_EQ(asker.hear_error(), FileError::name_refused);
+  asker.say(wire({2, file::Fragment{{0, 10}, "small"}}));
+  EXPECT_EQ(asker.hear_fragment(), "0123456789");
+}
+
+TEST_P(UploadingPeerOn, IsRefusedAndGoesOn) {
+  const auto service = serve();
+  Server server(GetParam(), *service);
+  Asker asker(server);
   asker.say(upload("small", "replaced"));
   EXPECT_EQ(asker.hear_error(), FileError::exists);
   asker.say(upload("new", "written"));
@@ -73,7 +84,7 @@ TEST_P(FilePeerOn, SleepsWhileAPeerThatHasFinishedDoesNotRead) {
   asker.peer().reset();
 }
 
-TEST_P(FilePeerOn, KeepsNothingOfATruncatedUpload) {
+TEST_P(UploadingPeerOn, LeavesNothingOfATruncatedUpload) {
   const auto service = serve();
   Server server(GetParam(), *service);
   {
@@ -91,7 +102,7 @@ TEST_P(FilePeerOn, KeepsNothingOfATruncatedUpload) {
   EXPECT_EQ(test::figure(*service, "abandoned"), 3U);
 }
 
-TEST_P(FilePeerOn, LetsOneOfTwoUploadsToOneNameWin) {
+TEST_P(UploadingPeerOn, WinsOrLosesANameThatTwoUpload) {
   const auto service = serve();
   Server server(GetParam(), *service);
   const std::string one = upload("new", pattern(100'000, 1), 1),
@@ -107,8 +118,7 @@ TEST_P(FilePeerOn, LetsOneOfTwoUploadsToOneNameWin) {
   EXPECT_EQ(entries(), 4U);
 }
 
-TEST_P(FilePeerOn, CarriesTheRangesOfOneUploadOverSeveralConnections) {
-  if (!sessions_are_common(GetParam())) GTEST_SKIP() << "its sessions live in different processes";
+TEST_P(UploadingPeerOn, SendsTheRangesOfOneUploadOverSeveralConnections) {
   const auto service = serve();
   Server server(GetParam(), *service);
   const auto range = [](ByteRange which, const std::string& text) {
@@ -154,7 +164,7 @@ TEST_P(FilePeerOn, SurvivesAFileThatShrinksWhileItIsSent) {
   }
 }
 
-TEST_P(FilePeerOn, StaysBeneathItsDirectoryWhenALinkIsSwappedIn) {
+TEST_P(UploadingPeerOn, StaysBeneathTheDirectoryWhenALinkIsSwappedIn) {
   fs::create_directory(folder_.file("outside"));
   const test::Failing named(test::Call::nameless, EOPNOTSUPP);  // so that it is seen when it has begun
   const auto service = serve();
@@ -181,13 +191,22 @@ TEST_P(FilePeerOn, ReadsNoFasterThanItsAnswersAreRead) {
   EXPECT_LT(test::figure(*service, "bytes_sent"), 60'000'000U) << "no more than what fits into the sockets";
 }
 
-TEST_P(FilePeerOn, StopsInTheMiddleOfTransfers) {
+TEST_P(FilePeerOn, IsStoppedInTheMiddleOfADownload) {
   const auto service = serve();
   Server server(GetParam(), *service);
-  Asker fetching(server), bringing(server);
+  Asker fetching(server);
   fetching.say(wire({1, file::Fragment{{0, 5'000'000}, "large"}}));
-  bringing.say(upload("new", pattern(100'000)).substr(0, 50'000));
   fetching.hear_a<file::Facts>();
+  server.stop();
+}
+
+TEST_P(UploadingPeerOn, IsStoppedInTheMiddleAndLeavesNothing) {
+  const auto service = serve();
+  Server server(GetParam(), *service);
+  Asker bringing(server), other(server);
+  bringing.say(upload("new", pattern(100'000)).substr(0, 50'000));
+  other.say(wire({1, file::Query{"small", false}}));
+  other.hear_a<file::Facts>();
   server.stop();
   EXPECT_EQ(entries(), 3U);
 }

@@ -32,9 +32,7 @@ class FilePipes : public FileTest {
     return {};
   }
 
-  // With pipes that can be made to fail: a failure planted here reaches no other process.
   bool splices() {
-    if (GetParam().engine->separate_processes) return false;
     const auto service = serve_splicing();
     Server server(GetParam(), *service);
     put(server);
@@ -44,7 +42,7 @@ class FilePipes : public FileTest {
  private:
   unsigned uploads_ = 0;
 };
-JOUST_ENGINES(FilePipes, variants, Role::serve, defaults);
+JOUST_ENGINES(FilePipes, uploading_variants, Role::serve, defaults);
 
 bool has_note(Server& server, std::string_view words) {
   const std::vector<std::string> notes = server.tally().notes();

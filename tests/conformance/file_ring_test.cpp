@@ -28,7 +28,7 @@ class FileRingTest : public FileTest {
 };
 
 class FileRingOn : public FileRingTest {};
-JOUST_EVERY_ENGINE(FileRingOn, Role::serve);
+JOUST_ENGINES(FileRingOn, uploading_variants, Role::serve, pairwise);
 
 class FileRingFrom : public FileRingTest {
  protected:
@@ -81,7 +81,7 @@ TEST_P(FileRingOn, StoresFilesWhateverTheRingsSize) {
   for (const std::size_t ring : {kSmallRing, Limits{}.file_ring_bytes}) {
     const auto service = serve_by_ring();
     Server server(GetParam(), *service, {.limits = with_ring(ring)});
-    carry(plain_epoll(), server, connections_of_an_upload(GetParam()), 8,
+    carry(plain_epoll(), server, 2, 8,
           {{"op", "put"}, {"file", path("large")}, {"name", "sub/put"}, {"segments", "8"}});
     server.stop();
     EXPECT_TRUE(text_of(path("sub/put")) == pattern(5'000'000)) << ring;
@@ -101,8 +101,6 @@ TEST_P(FileRingOn, TakesFilesThatComeInSmallPieces) {
 
 // Bytes that are in the ring when the disk refuses them count as received: framing stays in step.
 TEST_P(FileRingOn, SurvivesADiskThatIsFullInTheMiddle) {
-  if (GetParam().engine->separate_processes)
-    GTEST_SKIP() << "the limit set here does not reach its processes";
   const auto service = serve_by_ring();
   Server server(GetParam(), *service, {.limits = with_ring(kSmallRing)});
   Asker asker(server);

@@ -77,9 +77,11 @@ inline const Variant& plain_epoll() {
   return *std::ranges::find(all, "epoll", &Variant::name);
 }
 
-// The ranges of one upload belong together: they need sessions that do.
-inline std::size_t connections_of_an_upload(const Variant& server) {
-  return sessions_are_common(server) ? 2 : 1;
+// The engines that take uploads: their sessions are in one process.
+inline std::vector<Variant> uploading_variants(Role role, Settings which) {
+  std::vector<Variant> all = variants(role, which);
+  std::erase_if(all, [](const Variant& variant) { return !sessions_are_common(variant); });
+  return all;
 }
 
 // The ways in which the engine gets a peer's bytes into a file.

@@ -28,7 +28,8 @@ Outcome run_files(const conformance::Variant& variant, const std::string& read, 
       const std::string bytes = conformance::pattern(150'000);
       try {
         hostile::bring_file(serving.endpoint(), name, bytes, chance);
-        hostile::fetch_file(serving.endpoint(), name, bytes);
+        if (hostile::fetch_file(serving.endpoint(), name) != bytes)
+          throw hostile::WrongReply("other bytes than were brought");
       } catch (const FileRefusal&) {
         ++refused;
       }

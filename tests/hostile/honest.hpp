@@ -64,7 +64,7 @@ class RoomMember {
 // Brings a file in ranges, and reads it back with its digest. Both throw FileRefusal where the server
 // refuses.
 void bring_file(const Endpoint& server, const std::string& name, const std::string& bytes, Chance& chance);
-void fetch_file(const Endpoint& server, const std::string& name, const std::string& bytes);
+std::string fetch_file(const Endpoint& server, const std::string& name);
 
 // A client that keeps to the rules, on the thread that calls: each of its conversations is to be answered to
 // the last byte.

@@ -69,6 +69,7 @@ void choose_options(const std::string& protocol, const Engine& engine, Chance ch
     options["sample"] = fmt::format("sample={}", kSampleBytes);
     options["overwrite"] = chance.pick({"no", "yes"});
     options["max-file-bytes"] = "1MiB";
+    if (engine.separate_processes) options["access"] = "read";  // it takes no uploads
     options["max-uploads"] = chance.pick({"2", "256", "256"});
     options["file-read"] = chance.pick({"read", "mmap", "sendfile"});
     if (!engine.no_file_mapping.empty() && options["file-read"] == "mmap") options["file-read"] = "read";
@@ -96,8 +97,6 @@ void choose_crowd(Chance chance, Setting& setting) {
   setting.socket.receive_buffer = chance.pick({0, 0, 4096});
   setting.unix_socket = chance.one_in(4);
   setting.on_disk = (setting.protocol == "file" || setting.protocol == "http") && chance.one_in(2);
-  // Each process has a memory of its own: a file that was uploaded to one could not be read from another.
-  if (setting.protocol == "file" && setting.variant.engine->separate_processes) setting.on_disk = true;
   setting.appetite.answers = setting.role == Role::dial && setting.protocol == "echo" && !chance.one_in(3);
   setting.honest = 1 + chance.below(3);
   setting.stop_after = setting.lives * (1 + chance.below(8)) / 8;

@@ -97,12 +97,14 @@ TEST(Mismatch, IsProcessesBetweenSessionsThatNeedEachOther) {
   EXPECT_EQ(mismatch(kProcesses, protocol(true, true, false), Role::dial), "") << "a load is one process";
 }
 
-TEST(Mismatch, IsAnUploadOverConnectionsWhoseSessionsNeverMeet) {
-  const Demands apart{}, together{.common_sessions = true};
-  EXPECT_EQ(server_mismatch(kProcesses, together), "unsupported: sessions live in different processes");
-  EXPECT_EQ(server_mismatch(kProcesses, apart), "");
-  EXPECT_EQ(server_mismatch(kStream, together), "");
-  EXPECT_EQ(mismatch(kProcesses, together), "") << "it is the server's engine that matters";
+TEST(Mismatch, IsADemandForSessionsThatMeet) {
+  const Demands apart{}, together{.common_sessions = "a reason"};
+  EXPECT_EQ(
+      mismatch(kProcesses, together),
+      "unsupported: sessions live in different processes, and a reason; engines such as poll and threads "
+      "have one process");
+  EXPECT_EQ(mismatch(kProcesses, apart), "");
+  EXPECT_EQ(mismatch(kStream, together), "");
 }
 
 TEST(Mismatch, IsARingForFilesThatTheEngineLacks) {
@@ -156,13 +158,11 @@ class FileDemands : public testing::Test {
   }
 };
 
-TEST_F(FileDemands, AreCommonSessionsForOneUploadOverSeveralConnections) {
-  EXPECT_TRUE(of_load(4, {{"op", "put"}, {"segments", "0"}}).common_sessions);
-  EXPECT_TRUE(of_load(2, {{"op", "put"}, {"segments", "8"}}).common_sessions);
-  EXPECT_FALSE(of_load(1, {{"op", "put"}, {"segments", "8"}}).common_sessions) << "one connection";
-  EXPECT_FALSE(of_load(1, {{"op", "put"}, {"segments", "0"}}).common_sessions);
-  EXPECT_FALSE(of_load(4, {{"op", "put"}}).common_sessions) << "four uploads";
-  EXPECT_FALSE(of_load(4, {{"segments", "0"}}).common_sessions) << "a download";
+TEST_F(FileDemands, AreCommonSessionsOfAServerThatTakesUploads) {
+  EXPECT_NE(of_server({}).common_sessions, "");
+  EXPECT_NE(of_server({{"access", "write"}}).common_sessions, "");
+  EXPECT_EQ(of_server({{"access", "read"}}).common_sessions, "");
+  EXPECT_EQ(of_load(4, {{"op", "put"}, {"segments", "0"}}).common_sessions, "") << "the server demands them";
 }
 
 TEST_F(FileDemands, AreAMappingWhereFilesAreSent) {

@@ -87,9 +87,8 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
   const Demands of_client =
       protocol.demands(parameters_of(protocol, entry.client_options, Role::dial), &load);
   if (server != nullptr) {
-    reason = server_mismatch(*server, of_client);
     const Parameters serving = parameters_of(protocol, entry.server_options, Role::serve);
-    if (reason.empty()) reason = mismatch(*server, protocol.demands(serving, nullptr));
+    reason = mismatch(*server, protocol.demands(serving, nullptr));
   }
   if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);
   return reason;

@@ -64,11 +64,15 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
 Demands demands_of(const Parameters& parameters, const LoadPlan* plan) {
   const bool by_ring = file_write(parameters) == FileWrite::writev;
   const bool by_mapping = file_read(parameters) == FileRead::mmap;
-  if (plan == nullptr) return {.file_ring = by_ring, .file_mapping = by_mapping};
+  if (plan == nullptr)
+    return {.file_ring = by_ring,
+            .file_mapping = by_mapping,
+            .common_sessions = parameters.option("access") == "read"
+                                   ? ""
+                                   : "uploads need them in one (--access read takes no uploads)"};
   const Operation op = operation_of(parameters);
   if (op != Operation::put) return {.file_ring = by_ring && op == Operation::get};
-  return {.file_mapping = by_mapping,
-          .common_sessions = plan->connections > 1 && segments_of(parameters, *plan) > 1};
+  return {.file_mapping = by_mapping};
 }
 
 LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOptions& options,

@@ -8,7 +8,7 @@
 namespace joust::file {
 namespace {
 
-constexpr auto kOverwrite = "overwrite";
+constexpr auto kOverwrite = "overwrite", kAccess = "access";
 
 }  // namespace
 
@@ -24,9 +24,13 @@ std::string no_effect(const std::string& option, Role side, const Parameters& cl
 }
 
 // Lets a race overwrite its files in memory: they belong to the race alone, and a user who measures writes
-// expects the files to be written again. The files of a directory belong to the user.
+// expects the files to be written again. The files of a directory belong to the user. A server that only
+// gives files takes none, so that an engine with a process for each connection can be one.
 Settings repeatable(Settings server, const Parameters& client) {
-  if (client.option("op") != "put") return server;
+  if (client.option("op") != "put") {
+    server.emplace(kAccess, "read");
+    return server;
+  }
   const auto given = server.find(kOverwrite);
   if (given == server.end() && !server.contains("root")) {
     server.emplace(kOverwrite, "yes");

@@ -21,8 +21,7 @@ Protocol file_protocol() {
   protocol.name = "file";
   protocol.summary = "files of one directory: fetched, sent, asked about";
   protocol.no_messages = "lost ones are not sent again yet";
-  // Two exceptions exist: an upload over several connections, which demands_of() reports, and files in
-  // memory, which are known to one process only.
+  // Uploads are an exception, which demands_of() reports.
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.counts_turns = true;

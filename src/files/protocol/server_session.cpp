@@ -36,7 +36,6 @@ ServerSession::~ServerSession() {
   upload_.reset();
   begun_.clear();
   waiting_.clear();
-  server_.storage.session_ended();
 }
 
 // True if an offered file is left unfinished. Between two ranges nothing is under way, and no other

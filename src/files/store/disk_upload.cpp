@@ -45,7 +45,7 @@ FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, s
   const bool outlives = rules.kept != nullptr && request.wishes && request.wishes->outlives;
   if (outlives)
     if (auto share = rules.kept->take(request.name)) return share;
-  return QuotaShare::begin(*rules.quota, needed, outlives ? request.name : std::string_view{});
+  return QuotaShare::begin(*rules.quota, needed, outlives ? 2 : 1);
 }
 
 // The wanted way to fill the file, or the next best one.
@@ -64,12 +64,6 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
                                                           std::unique_ptr<UploadSlot> slot,
                                                           const UploadRequest& request,
                                                           const UploadRules& rules) {
-  std::unique_ptr<UploadClaim> claim;
-  if (rules.claims != nullptr) {
-    auto claimed = UploadClaim::begin(*rules.claims, request);
-    if (!claimed) return std::unexpected(claimed.error());
-    claim = std::move(*claimed);
-  }
   const int fd = place->descriptor().get();
   // The bytes of an earlier attempt are on the disk already.
   const std::uint64_t needed = request.size - std::min(request.size, end_of(place->milestones()));
@@ -77,22 +71,19 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   if (!share) return std::unexpected(share.error());
   const auto how = possible_way(fd, needed, request.size, rules.how);
   if (!how) {
-    if (rules.kept != nullptr && place->stays() &&
-        !rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()), request.from.address))
-      place->abandon();
+    if (rules.kept != nullptr && place->stays())
+      rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()), request.from.address);
     return std::unexpected(how.error());
   }
   UploadRules possible = rules;
   possible.how = *how;
-  auto upload =
-      std::make_shared<DiskUpload>(std::move(place), std::move(claim), std::move(*share), request, possible);
+  auto upload = std::make_shared<DiskUpload>(std::move(place), std::move(*share), request, possible);
   upload->slot_ = std::move(slot);
   return upload;
 }
 
-DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
-                       std::unique_ptr<QuotaShare> share, const UploadRequest& request,
-                       const UploadRules& rules)
+DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share,
+                       const UploadRequest& request, const UploadRules& rules)
     : name_(request.name),
       size_(request.size),
       expected_(request.digest),
@@ -101,7 +92,6 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadCla
       synced_(request.wishes && request.wishes->synced),
       from_(request.from.address),
       place_(std::move(place)),
-      claim_(std::move(claim)),
       share_(std::move(share)),
       kept_(rules.kept),
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),

@@ -15,7 +15,6 @@
 #include "files/store/quota.hpp"
 #include "files/store/range_set.hpp"
 #include "files/store/storage.hpp"
-#include "files/store/upload_claims.hpp"
 #include "files/store/upload_slots.hpp"
 
 namespace joust {
@@ -27,7 +26,6 @@ struct UploadRules {
   PlainBytes* plain = nullptr;
   DigestWorker* worker = nullptr;     // digests spliced data; if null, the storing thread does
   DigestWorker* publisher = nullptr;  // publishes large synced files; if null, the caller of check() waits
-  UploadClaims* claims = nullptr;     // null: other processes are ignored
   KeptShares* kept = nullptr;         // shares of uploads that stay when they are interrupted
   GroupCommit* commits = nullptr;     // publishes other synced files; if null, each is synced by itself
 };
@@ -42,8 +40,8 @@ class DiskUpload : public Upload,
                                                        std::unique_ptr<UploadSlot> slot,
                                                        const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<UploadClaim> claim,
-             std::unique_ptr<QuotaShare> share, const UploadRequest& request, const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share, const UploadRequest& request,
+             const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   bool has(ByteRange range) override;
@@ -102,8 +100,7 @@ class DiskUpload : public Upload,
   const PeerAddress from_;
   mutable std::mutex mutex_;
   const std::unique_ptr<NewFile> place_;
-  const std::unique_ptr<UploadClaim> claim_;  // may be null
-  std::unique_ptr<UploadSlot> slot_;          // held until the upload is over; may be null
+  std::unique_ptr<UploadSlot> slot_;  // held until the upload is over; may be null
   std::unique_ptr<QuotaShare> share_;
   KeptShares* const kept_;
   TargetFile file_;

@@ -134,7 +134,7 @@ void DiskUpload::leave_for_the_next() {
     if (!digest_.advance(file_, finished_.end_of(0))) break;
   if (outlives_ && digest_.done() > noted_) place_->note({digest_.done(), digest_.value()});
   if (kept_ == nullptr || !place_->stays()) return;
-  if (!kept_->keep(name_, std::move(share_), end_of(place_->milestones()), from_)) place_->abandon();
+  kept_->keep(name_, std::move(share_), end_of(place_->milestones()), from_);
 }
 
 }  // namespace joust

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
+#include <mutex>
+#include <set>
 
-#include "base/shared_memory.hpp"
 #include "files/store/storage.hpp"
 
 namespace joust {
 
 // Remembers the files whose bytes the disk has failed to take. The kernel reports such a failure once, and
 // then treats the lost pages as written: a second fsync() succeeds although the disk has other bytes. Any
-// thread, and any process that was forked after this object was made.
+// thread.
 class FailedSyncs {
  public:
   static constexpr std::size_t kMost = 4096;
@@ -21,17 +19,14 @@ class FailedSyncs {
   // Notes the result of fsync() for the file or for its folder. Errors other than those of a disk are
   // ignored.
   void note(const FileVersion& file, int error);
-  // True if the disk has failed to take this version. False for every other version of the file. After more
-  // than kMost failures the result is true for every file.
+  // True if the disk has failed to take this version. False for every other version of the file, also for one
+  // that was removed and made again: its time of change differs. After more than kMost failures the result is
+  // true for every file.
   bool has(const FileVersion& file) const;
 
  private:
-  struct Files {
-    std::atomic<std::size_t> count;  // may be above kMost
-    std::array<std::atomic<std::uint64_t>, kMost> keys;
-  };
-
-  SharedMemory<Files> files_{};
+  mutable std::mutex mutex_;
+  std::set<FileVersion> files_;
 };
 
 }  // namespace joust

@@ -24,85 +24,41 @@ std::unexpected<FileRefusal> refuse(std::uint64_t wanted, const Quota& quota) {
 Quota::Quota(std::uint64_t limit) : limit_(std::min<std::uint64_t>(limit, INT64_MAX / 2)) {}
 
 bool Quota::take(std::uint64_t bytes) {
-  return take_now(bytes) || (reclaim() && take_now(bytes));
-}
-
-bool Quota::take_now(std::uint64_t bytes) {
   if (bytes > INT64_MAX) return false;
   const auto more = static_cast<std::int64_t>(bytes), limit = static_cast<std::int64_t>(limit_);
-  std::int64_t used = used_->load();
+  std::int64_t used = used_;
   while (used <= limit - more)
-    if (used_->compare_exchange_weak(used, used + more)) return true;
+    if (used_.compare_exchange_weak(used, used + more)) return true;
   return false;
 }
 
 std::uint64_t Quota::left() const {
-  const std::int64_t left = static_cast<std::int64_t>(limit_) - used_->load();
+  const std::int64_t left = static_cast<std::int64_t>(limit_) - used_;
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, left));
 }
 
-bool Quota::has_room(std::uint64_t bytes) {
-  return left() >= bytes || (reclaim() && left() >= bytes);
-}
-
-bool Quota::reclaim() {
-  const std::uint64_t bytes = places_.reclaim();
-  give_back(bytes);
-  return bytes > 0;
-}
-
-QuotaPlaces::Place* Quota::place_for(std::string_view name) {
-  if (!places_.is_shared()) return nullptr;
-  give_back(places_.settle_own());
-  if (auto* const place = places_.take(name)) return place;
-  reclaim();
-  return places_.take(name);
-}
-
 FileAnswer<std::unique_ptr<QuotaShare>> QuotaShare::begin(Quota& quota, std::uint64_t size,
-                                                          std::string_view name) {
-  const std::uint64_t entries = name.empty() ? kEntryBytes : 2 * kEntryBytes;
-  auto share = std::unique_ptr<QuotaShare>(new QuotaShare(quota, quota.place_for(name), entries));
-  if (!name.empty() && share->take_left()) return share;
-  const std::uint64_t whole = std::min(size, UINT64_MAX - entries) + entries;
-  if (!quota.has_room(whole) || !share->grow(entries)) return refuse(whole, quota);
+                                                          unsigned entries) {
+  const std::uint64_t bytes = entries * kEntryBytes;
+  auto share = std::unique_ptr<QuotaShare>(new QuotaShare(quota, bytes));
+  const std::uint64_t whole = std::min(size, UINT64_MAX - bytes) + bytes;
+  if (quota.left() < whole || !share->grow(bytes)) return refuse(whole, quota);
   return share;
-}
-
-// The first bytes of an interrupted upload stay. A killed upload has left at most as many bytes as were
-// recorded.
-bool QuotaShare::take_left() {
-  if (place_ == nullptr) return false;
-  put(quota_.places().take_left(*place_));
-  if (taken_ < entries_) {
-    shrink(taken_);
-    return false;
-  }
-  ranges_.cover(0, taken_ - entries_);
-  return true;
 }
 
 QuotaShare::~QuotaShare() {
   shrink(taken_);
-  if (place_ != nullptr) QuotaPlaces::free(*place_);
 }
 
-// Counts the bytes in the quota first: the quota then includes the bytes of the place at any moment at which
-// this process is killed.
 bool QuotaShare::grow(std::uint64_t more) {
   if (!quota_.take(more)) return false;
-  put(taken_ + more);
+  taken_ += more;
   return true;
 }
 
 void QuotaShare::shrink(std::uint64_t less) {
-  put(taken_ - less);
+  taken_ -= less;
   quota_.give_back(less);
-}
-
-void QuotaShare::put(std::uint64_t taken) {
-  taken_ = taken;
-  if (place_ != nullptr) place_->bytes = taken;
 }
 
 FileAnswer<void> QuotaShare::take(ByteRange part) {
@@ -127,27 +83,15 @@ void QuotaShare::give_back(ByteRange part) {
   shrink(bytes);
 }
 
-// Looks for left records again: the end of a process that was killed just before this one began may be
-// visible only now.
 void QuotaShare::keep(ReplacedBytes replaced) {
   shrink(entries_ - kEntryBytes);
-  put(0);
-  if (place_ != nullptr && place_->name != 0) quota_.give_back(quota_.places().take_left(*place_));
+  taken_ = 0;
   if (replaced) quota_.give_back(*replaced + kEntryBytes);
 }
 
-bool QuotaShare::leave() {
-  if (place_ == nullptr) return false;
-  QuotaPlaces::leave(*std::exchange(place_, nullptr));
-  taken_ = 0;
-  return true;
-}
-
-bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there,
+void KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there,
                       PeerAddress from) {
   share->resume({0, there});
-  if (share->leave()) return true;
-  if (share->ends_with_process()) return false;
   std::string leaving;
   std::unique_ptr<QuotaShare> its_share;  // given back after its files are removed
   {
@@ -161,7 +105,6 @@ bool KeptShares::keep(std::string_view name, std::unique_ptr<QuotaShare> share, 
     }
   }
   if (!leaving.empty()) remove_(leaving);
-  return true;
 }
 
 std::size_t KeptShares::count() const {

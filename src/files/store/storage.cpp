@@ -29,7 +29,7 @@ std::string_view error_name(FileError error) {
       "given up",
       "not permitted",
       "too slow",
-      "upload of another connection",
+      "unknown error",
       "damaged on the way",
   };
   const auto number = static_cast<std::size_t>(error);

@@ -39,7 +39,6 @@ enum class FileError : std::uint16_t {
   given_up = 15,
   not_permitted = 16,
   too_slow = 17,
-  other_connection = 18,
   damaged = 19,
 };
 
@@ -210,9 +209,6 @@ class Storage {
   // True if so many complete files, each with an open descriptor, wait for the disk that no further files
   // should be accepted.
   virtual bool is_crowded() const { return false; }
-  // Reports that a session has ended and refers to nothing here any more. If it was the only session of its
-  // process, the process ends next: then no thread works on the session's uploads when this call returns.
-  virtual void session_ended() {}
 };
 
 // The destination of the client's downloads.

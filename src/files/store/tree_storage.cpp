@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/different_processes.hpp"
 #include "base/shortage.hpp"
 #include "files/store/disk_entry.hpp"
 #include "files/store/file_version.hpp"
@@ -125,10 +124,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
       return upload;
     }
   }
-  if (request.begun) {
-    if (claims_.is_shared()) return refuse(FileError::other_connection, kDifferentProcesses);
-    return refuse(FileError::not_found, "no such upload was offered, or it was interrupted");
-  }
+  if (request.begun) return refuse(FileError::not_found, "no such upload was offered, or it was interrupted");
   std::erase_if(uploads_, [](const auto& entry) { return entry.second.expired(); });
   auto upload = begin(request);
   if (upload) uploads_.insert_or_assign({std::string(request.name), request.id}, *upload);
@@ -163,9 +159,8 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
                             .plain = &*plain_,
                             .worker = &worker_,
                             .publisher = &publisher_,
-                            .claims = &claims_,
                             .kept = &kept_,
-                            .commits = commits()});
+                            .commits = &commits_});
 }
 
 FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_view name,
@@ -186,7 +181,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
   if (!wishes.synced) return folder;
   const auto identity = identity_of_folder(folder->number());
   if (identity && !folder->watch(files_->failed_syncs(), *identity)) return refuse(error_of(EIO), kNotTaken);
-  folder->sync(commits());
+  folder->sync(&commits_);
   return folder;
 }
 
@@ -202,16 +197,8 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   const FileVersion version = version_of(file->number());
   if (!file->watch(files_->failed_syncs(), version)) return refuse(error_of(EIO), kNotTaken);
   const bool is_large = version.size >= kPublishedAlone;
-  is_large ? file->sync(nullptr, publisher()) : file->sync(commits());
+  is_large ? file->sync(nullptr, &publisher_) : file->sync(&commits_);
   return file;
-}
-
-// A complete file gets its name although its sender has disconnected. An incomplete file is left as the next
-// attempt needs it.
-void TreeStorage::session_ended() {
-  if (!claims_.is_shared()) return;
-  worker_.finish();
-  publisher_.finish();
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

@@ -13,7 +13,6 @@
 #include "files/store/file_tree.hpp"
 #include "files/store/quota.hpp"
 #include "files/store/storage.hpp"
-#include "files/store/upload_claims.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
@@ -50,12 +49,11 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
   bool is_crowded() const override { return waiting() >= most_waiting_; }
-  void session_ended() override;
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
   // The number of interrupted uploads that can be resumed and have not been resumed so far.
-  std::size_t unfinished() const { return kept_.count() + quota_.places().count_left(); }
+  std::size_t unfinished() const { return kept_.count(); }
 
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
@@ -63,21 +61,16 @@ class TreeStorage : public Storage {
   // The number of files that wait for the disk.
   std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }
   FileAnswer<OpenFile> open_named(std::string_view name);
-  // Returns null in a forked process, which has one connection: it may wait for the disk itself, and must not
-  // end before a thread that waits.
-  DigestWorker* publisher() { return claims_.is_shared() ? nullptr : &publisher_; }
-  GroupCommit* commits() { return claims_.is_shared() ? nullptr : &commits_; }
   FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);
 
   const StorageRules rules_;
   const std::size_t most_waiting_;  // files that may wait for the disk
   const std::unique_ptr<FileTree> files_;
-  // Files and uploads borrow the next four members, which outlive them: no session outlives the service.
+  // Files and uploads borrow the next three members, which outlive them: no session outlives the service.
   SharedMemory<PlainBytes> plain_{};
   UploadSlots slots_;
   Quota quota_;
-  UploadClaims claims_;
   KeptShares kept_{rules_.most_kept, [this](std::string_view name) { files_->remove_partial(name); }};
   std::map<std::string, OpenFile, std::less<>> samples_;
   std::mutex mutex_;

@@ -5,12 +5,8 @@
 
 #include <cerrno>
 
-#include "files/store/forked.hpp"
-
 namespace joust {
 namespace {
-
-using test::Forked;
 
 constexpr FileVersion kFile{.device = 1, .inode = 2, .size = 3, .modified_ns = 4, .changed_ns = 5};
 
@@ -39,16 +35,6 @@ TEST(FailedSyncs, EndWithAnyChangeOfTheFile) {
   FileVersion changed = kFile;
   changed.changed_ns = 6;
   EXPECT_FALSE(failed.has(changed));
-}
-
-TEST(FailedSyncs, AreKnownToAllProcesses) {
-  FailedSyncs failed;
-  const Forked other([&] {
-    failed.note(kFile, EIO);
-    return 0;
-  });
-  EXPECT_EQ(other.exit_code(), 0);
-  EXPECT_TRUE(failed.has(kFile));
 }
 
 TEST(FailedSyncs, OfTooManyFilesLeaveTrustInNone) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// file: brings a file in ranges, then asks for its digest and reads all of it back.
+// file: brings a file in ranges, then asks for its digest and reads all of it back. A server that takes no
+// files is asked for its sample.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,28 +89,30 @@ void bring_file(const Endpoint& server, const std::string& name, const std::stri
   }
 }
 
-void fetch_file(const Endpoint& server, const std::string& name, const std::string& bytes) {
+std::string fetch_file(const Endpoint& server, const std::string& name) {
   FileTalk talk(server);
   talk.say(file::Query{.name = name, .wants_digest = true});
   const auto facts = talk.hear_a<file::Facts>("'facts'");
-  if (facts.size != bytes.size() || facts.digest != digest_of(bytes))
-    throw WrongReply("another file than was brought");
-  talk.say(file::Fragment{.range = {0, bytes.size()}, .name = name});
+  talk.say(file::Fragment{.range = {0, facts.size}, .name = name});
   talk.hear_a<file::Facts>("'facts'");
   std::string fetched;
-  while (fetched.size() < bytes.size()) fetched += talk.receive(talk.hear_a<file::Data>("'data'").size);
+  while (fetched.size() < facts.size) fetched += talk.receive(talk.hear_a<file::Data>("'data'").size);
   talk.hear_a<file::End>("'end'");  // after an error nothing of the answer is to be used
-  if (fetched != bytes) throw WrongReply("a file has other bytes than were brought");
+  if (facts.digest != digest_of(fetched)) throw WrongReply("a file has other bytes than its digest says");
+  return fetched;
 }
 
 Conversation file_conversation(const Circumstances& circumstances) {
+  if (circumstances.setting.parameters.option("access") == "read")
+    return [&circumstances](std::uint64_t, Chance&) { fetch_file(circumstances.server, "sample"); };
   const bool may_be_busy = circumstances.setting.parameters.option("max-uploads") != "256";
   return [&circumstances, may_be_busy](std::uint64_t number, Chance& chance) {
     const std::string name = fmt::format("honest-{}", number);
     const std::string bytes = conformance::pattern(chance.size(kMostBytes), static_cast<unsigned>(number));
     try {
       bring_file(circumstances.server, name, bytes, chance);
-      fetch_file(circumstances.server, name, bytes);
+      if (fetch_file(circumstances.server, name) != bytes)
+        throw WrongReply("a file has other bytes than were brought");
     } catch (const FileRefusal& refusal) {
       const bool stopped = circumstances.stopping;
       if (refusal.error == FileError::busy && may_be_busy) return;
