@@ -6,7 +6,7 @@ import ast
 import cpp
 from tree import Finding
 
-FILE_CAP = 300
+FILE_CAP = 500
 FUNCTION_CAP = 70
 LINE_CAP = 110
 

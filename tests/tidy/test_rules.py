@@ -30,8 +30,8 @@ def check(rule, files):
 
 class Lengths(unittest.TestCase):
     def test_file(self):
-        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 301}), ["src/net/a.cpp:301"])
-        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 300, "a.md": "\n" * 999}), [])
+        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 501}), ["src/net/a.cpp:501"])
+        self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 500, "a.md": "\n" * 999}), [])
 
     def test_function(self):
         long = "  f({1, 2});\n" * 69

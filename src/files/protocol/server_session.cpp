@@ -1,67 +1,37 @@
 // SPDX-License-Identifier: MIT
 #include "files/protocol/server_session.hpp"
 
-#include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace joust::file {
-namespace {
-
-// Memory for unread answers in bytes, beyond which the peer is not read from.
-constexpr std::uint64_t kMostAnswers = 64 << 10;
-constexpr std::size_t kMostFiles = 2;  // in unread answers: each keeps a file open
-
-bool is_request(const Body& body) {
-  return std::holds_alternative<Query>(body) || std::holds_alternative<Fragment>(body) ||
-         std::holds_alternative<UploadRange>(body) || std::holds_alternative<Offer>(body) ||
-         std::holds_alternative<Whole>(body) || std::holds_alternative<Seal>(body) ||
-         std::holds_alternative<Folder>(body) || std::holds_alternative<List>(body);
-}
-
-}  // namespace
 
 ServerSession::ServerSession(ServerState& server, Uploader from)
     : server_(server),
-      from_(std::move(from)),
+      answers_(server),
+      slices_(server, answers_),
+      downloads_(server, answers_, slices_),
+      uploads_(server, answers_, slices_, std::move(from)),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 
 ServerSession::~ServerSession() {
-  end_turn();
-  const bool is_busy = (state_ != State::idle && state_ != State::discarding) || outgoing_.sends_file();
-  if (is_busy || (!is_counted_ && leaves_unfinished())) ++server_.abandoned;
-  if (state_ == State::receiving) upload_->give_back(range_);
-  // Other connections may still refer to the upload, and none of them checks it.
-  if (state_ == State::checking) upload_->let_go();
-  upload_.reset();
-  begun_.clear();
-  waiting_.clear();
-}
-
-// True if an offered file is left unfinished. Between two ranges nothing is under way, and no other
-// connection may send the next range.
-bool ServerSession::leaves_unfinished() const {
-  return std::ranges::any_of(begun_, [](const BegunUpload& begun) {
-    return begun.offered && !begun.upload->over() && begun.upload.use_count() == 1;
-  });
+  if (!downloads_.idle() || uploads_.are_cut_off() || answers_.outgoing().sends_file()) ++server_.abandoned;
 }
 
 Want ServerSession::want() const {
-  if (over_ || state_ == State::sending || works()) return Want::nothing;
-  if (next_request_ || is_crowded_) return Want::nothing;
-  if (ending_ && state_ == State::idle && !waiting_.empty()) return Want::nothing;  // only answers are left
-  if (state_ == State::receiving && data_left_ > 0) return Want::file;
-  const bool unread = outgoing_.cost() > kMostAnswers || outgoing_.files() >= kMostFiles;
-  return unread ? Want::nothing : Want::bytes;
+  if (over_ || downloads_.sends() || downloads_.works() || uploads_.works()) return Want::nothing;
+  if (next_request_ || answers_.is_crowded()) return Want::nothing;
+  if (ending_ && idle() && answers_.wait()) return Want::nothing;  // only answers are left
+  if (uploads_.wants_data()) return Want::file;
+  return answers_.are_unread() ? Want::nothing : Want::bytes;
 }
 
 std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
-    if (data_left_ > 0) {  // data of a refused upload
-      const std::uint64_t part = std::min<std::uint64_t>(data_left_, chunk.size() - taken);
-      data_left_ -= part;
-      taken += part;
+    if (const std::size_t unwanted = uploads_.discard(chunk.size() - taken); unwanted > 0) {
+      taken += unwanted;
       continue;
     }
     const auto step = decoder_.next(chunk.subspan(taken));
@@ -79,174 +49,104 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   return taken;
 }
 
+// True if the request has to wait for the answers that wait for the disk. Whole files and directories follow
+// one another while the disk works on earlier ones. So do queries, unless a file waits, which has no name
+// yet. Other requests wait, because answers are sent in the order of their requests.
+bool ServerSession::waits_for_others(const Message& message) const {
+  if (!answers_.wait() || !idle()) return false;
+  if (std::holds_alternative<Query>(message.body)) return answers_.wait_for_upload();
+  return !std::holds_alternative<Whole>(message.body) && !std::holds_alternative<Folder>(message.body);
+}
+
 void ServerSession::take(const Message& message, Time now) {
-  if (const auto* working = std::get_if<Working>(&message.body); working != nullptr && state_ == State::idle)
-    return sender_works(*working);
+  if (const auto* working = std::get_if<Working>(&message.body); working != nullptr && idle())
+    return uploads_.begun().sender_works(*working);
   if (waits_for_others(message)) {
     next_request_ = message;
     return;
   }
-  const bool of_upload = state_ == State::receiving || state_ == State::discarding;
-  if (is_request(message.body) == of_upload || (of_upload && message.request != request_))
-    return violated(message.request, {FileError::malformed, "this frame does not belong here"});
-  request_ = message.request;
-  if (!of_upload) {
-    request_check_ = message.check;
-    outgoing_.next_answer();
-    is_counted_ = false;
-  }
-  if (const auto* query = std::get_if<Query>(&message.body)) return begin(*query, now);
-  if (const auto* fragment = std::get_if<Fragment>(&message.body)) return begin(*fragment);
-  if (const auto* upload = std::get_if<UploadRange>(&message.body)) return begin(*upload);
-  if (const auto* offer = std::get_if<Offer>(&message.body)) return begin(*offer, now);
-  if (const auto* whole = std::get_if<Whole>(&message.body)) return begin(*whole, now);
-  if (const auto* seal = std::get_if<Seal>(&message.body)) return begin(*seal, now);
-  if (const auto* folder = std::get_if<Folder>(&message.body)) return begin(*folder, now);
-  if (const auto* list = std::get_if<List>(&message.body)) return begin(*list, now);
-  if (const auto* data = std::get_if<Data>(&message.body)) {
-    begin(*data);
-  } else if (const auto* end = std::get_if<End>(&message.body)) {
-    end_upload(*end, now);
-  } else if (std::holds_alternative<Error>(message.body)) {
-    if (state_ == State::receiving || is_there_) refuse({FileError::given_up, "by the sender"});
-    answered();
+  const bool belongs = uploads_.receives()
+                           ? message.request == answers_.request() && take_of_upload(message.body, now)
+                           : begin(message, now);
+  if (!belongs) violated(message.request, {FileError::malformed, "this frame does not belong here"});
+}
+
+bool ServerSession::begin(const Message& message, Time now) {
+  return std::visit(
+      [&](const auto& request) {
+        const auto begin_in = [&](auto& part) {
+          answers_.begin(message.request, message.check);
+          uploads_.next_request();
+          part.begin(request, now);
+          return true;
+        };
+        if constexpr (requires { downloads_.begin(request, now); })
+          return begin_in(downloads_);
+        else if constexpr (requires { uploads_.begin(request, now); })
+          return begin_in(uploads_);
+        else
+          return false;
+      },
+      message.body);
+}
+
+bool ServerSession::take_of_upload(const Body& body, Time now) {
+  if (const auto* data = std::get_if<Data>(&body)) {
+    if (!uploads_.take(*data))
+      violated(answers_.request(), {FileError::malformed, "more data than the range has"});
+  } else if (const auto* end = std::get_if<End>(&body)) {
+    uploads_.take(*end, now);
+  } else if (std::holds_alternative<Error>(body)) {
+    uploads_.given_up();
   } else {
-    violated(request_, {FileError::malformed, "this frame does not belong here"});
+    return false;
   }
+  return true;
 }
 
-Facts facts_of(const OpenFile& file, const std::optional<Digest>& digest) {
-  return {file.version.size, file.version.modified_ns, digest, file.version.mode};
-}
-
-bool ServerSession::works() const {
-  return state_ == State::digesting || state_ == State::recalling || state_ == State::checking ||
-         state_ == State::listing;
-}
-
-bool ServerSession::may_download() {
-  if (!server_.gives) refuse({FileError::not_permitted, "this server only receives files"});
-  return server_.gives;
-}
-
-bool ServerSession::may_upload() {
-  if (!server_.takes) refuse({FileError::not_permitted, "this server only sends files"});
-  return server_.takes;
-}
-
-void ServerSession::begin(const Query& query, Time now) {
-  ++server_.queries;
-  if (!may_download() || (query.synced && !may_upload())) return;
-  auto file = server_.storage.open(query.name);
-  if (!file) return refuse(file.error());
-  const FileVersion& version = file->version;
-  if (query.synced) to_sync_ = query.name;
-  if (!query.wants_digest || file->digest) {
-    tell(*file, file->digest, now);
-    return answered();
-  }
-  digest_.emplace(version.size);
-  source_ = std::move(*file);
-  state_ = State::digesting;
-  due_ = said_working_ = now;
-}
-
-void ServerSession::tell(const OpenFile& file, const std::optional<Digest>& digest, Time now) {
-  FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
-  if (!to_sync_.empty()) entry = server_.storage.sync(to_sync_);
-  answer_from_disk({request_, facts_of(file, digest)}, std::move(entry), now);
-}
-
-void ServerSession::begin(const Fragment& fragment) {
-  ++server_.fragments;
-  ++requests_;
-  if (!may_download()) return;
-  auto file = server_.storage.open(fragment.name);
-  if (!file) return refuse(file.error());
-  const FileVersion& version = file->version;
-  if (fragment.range.end() > version.size)
-    return refuse({FileError::beyond_end, "the file has " + std::to_string(version.size) + " bytes"});
-  outgoing_.message({request_, facts_of(*file, file->digest)});
-  source_ = std::move(*file);
-  left_ = range_ = fragment.range;
-  state_ = State::sending;
-  send_more();
-}
-
-void ServerSession::send_more() {
-  left_ = outgoing_.data_ahead(request_, source_.file, left_);
-  if (left_.size > 0 || !outgoing_.has_room()) return;
-  const bool whole = range_.size == source_.version.size;
-  outgoing_.message({request_, End{range_.size, whole ? source_.digest : std::nullopt}});
-  answered();
-}
-
-void ServerSession::consumed(std::size_t n) {
-  server_.bytes_sent.fetch_add(outgoing_.consumed(n), std::memory_order_relaxed);
-  outgoing_rate_.moved(n);
-  if (state_ == State::sending) {
-    send_more();
-    conclude();
-  }
-  if (outgoing_.waiting() == 0) outgoing_rate_.reset();
-}
-
-void ServerSession::on_source_failed(int error, Time now) {
-  ++server_.refused;
-  // All frames of a short file may be queued already; then its request is no longer the current one.
-  const bool latest = outgoing_.source_failed(lost_source(error));
-  if (latest && state_ == State::sending) answered();
-  conclude();
-  watch_rates(now);
-}
-
-// Refuses the request. More data of a refused upload may follow: they are discarded.
-void ServerSession::refuse(const FileRefusal& refusal) {
-  ++server_.refused;
-  answer({request_, Error{refusal}});
-  abandon_upload();
-}
-
+// Ends the connection, whatever happens to the files that wait for the disk.
 void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) {
-  request_ = request;
-  outgoing_.next_answer();
-  waiting_.clear();  // the connection ends here, whatever happens to the waiting files
-  refuse(refusal);
+  answers_.begin(request, 0);
+  answers_.drop_waiting();
+  answers_.refuse(refusal);
+  uploads_.abandon();
   complaint_ = refusal.text;
   over_ = true;
 }
 
-void ServerSession::answered() {
-  state_ = State::idle;
-  is_there_ = is_whole_ = false;
-  source_ = {};
-  folder_.reset();
-  to_sync_.clear();
-  upload_.reset();
-  forget_complete_uploads();
-  digest_.reset();
-  end_turn();
+void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
+  uploads_.stored(n, seen);
+  incoming_rate_.moved(n);
+  watch_rates(now);
 }
 
-void ServerSession::conclude() {
-  forget_complete_uploads();
-  // The session keeps an upload that other connections are still sending, if it sent a range of it.
-  const bool had_all =
-      server_.requests_per_connection > 0 && requests_ >= server_.requests_per_connection && begun_.empty();
-  const bool idle = state_ == State::idle && waiting_.empty() && !next_request_;
-  if (idle && (ending_ || had_all)) over_ = true;
+void ServerSession::on_store_failed(int error, Time now) {
+  uploads_.store_failed(error);
+  watch_rates(now);
 }
 
-void ServerSession::on_peer_finished(Time now) {
-  peer_finished_ = ending_ = true;
-  end_incomplete_upload();
+void ServerSession::on_source_failed(int error, Time now) {
+  downloads_.source_failed(error);
   conclude();
   watch_rates(now);
 }
 
-void ServerSession::end_incomplete_upload() {
-  abandon_upload();
-  if (state_ == State::discarding) answered();
+void ServerSession::consumed(std::size_t n) {
+  Outgoing& outgoing = answers_.outgoing();
+  server_.bytes_sent.fetch_add(outgoing.consumed(n), std::memory_order_relaxed);
+  outgoing_rate_.moved(n);
+  if (downloads_.sends()) {
+    downloads_.send_more();
+    conclude();
+  }
+  if (outgoing.waiting() == 0) outgoing_rate_.reset();
+}
+
+void ServerSession::on_peer_finished(Time now) {
+  peer_finished_ = ending_ = true;
+  uploads_.end_incomplete();
+  conclude();
+  watch_rates(now);
 }
 
 void ServerSession::on_drain(Time now) {
@@ -256,14 +156,62 @@ void ServerSession::on_drain(Time now) {
 }
 
 void ServerSession::on_deadline(Time now) {
-  if (state_ == State::digesting) digest_slice(now);
-  if (state_ == State::listing) list_slice();
-  if (state_ == State::recalling) recall_slice(now);
-  if (state_ == State::checking) check_slice(now);
-  if (!waiting_.empty() && now >= look_at_disk_) look_at_disk(now);
+  downloads_.go_on(now);
+  uploads_.go_on(now);
+  if (answers_.next_look().value_or(Time::max()) <= now) look_at_disk(now);
   check_rates(now);
   conclude();
   watch_rates(now);
+}
+
+void ServerSession::look_at_disk(Time now) {
+  answers_.look_at_disk(now);
+  if (answers_.wait()) return;
+  if (next_request_) take(*std::exchange(next_request_, std::nullopt), now);
+  if (peer_finished_) uploads_.end_incomplete();
+}
+
+// Ends the session after its last answer. It keeps an upload that other connections are still sending, if it
+// sent a range of it.
+void ServerSession::conclude() {
+  uploads_.begun().forget_complete();
+  const bool had_all = answers_.had_all() && uploads_.begun().empty();
+  const bool is_at_rest = idle() && !answers_.wait() && !next_request_;
+  if (is_at_rest && (ending_ || had_all)) over_ = true;
+}
+
+void ServerSession::watch_rates(Time now) {
+  const bool waited_for = want() != Want::nothing;
+  incoming_rate_.expect(!over_ && (uploads_.receives() || decoder_.in_message()), waited_for, now);
+  outgoing_rate_.expect(answers_.outgoing().waiting() > 0, true, now);
+  uploads_.begun().expect_growth(!over_, waited_for, now);
+}
+
+// Detects peers that are too slow for the connection, upload or open file that they hold.
+void ServerSession::check_rates(Time now) {
+  uploads_.begun().forget_complete();  // another connection may have sealed an upload, which grows no more
+  if (outgoing_rate_.missed(now)) {
+    gives_up_ = true;
+    return end_slow_peer("an answer is read " + outgoing_rate_.complaint());
+  }
+  if (incoming_rate_.missed(now))
+    return end_slow_peer((uploads_.receives() ? "an upload comes " : "a request comes ") +
+                         incoming_rate_.complaint());
+  const auto complaint = uploads_.begun().complaint(uploads_.in_hand(), !idle(), answers_.requests(), now);
+  if (complaint) end_slow_peer(*complaint);
+}
+
+// Ends a slow peer. Its resources are freed at once, even if it never reads the error.
+void ServerSession::end_slow_peer(const std::string& what) {
+  ++server_.too_slow;
+  violated(uploads_.receives() ? answers_.request() : 0, {FileError::too_slow, what});
+  uploads_.begun().clear();
+}
+
+std::optional<Time> ServerSession::deadline() const {
+  auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
+  due = earlier(earlier(due, uploads_.begun().deadline()), answers_.next_look());
+  return uploads_.works() || downloads_.has_slice_due() ? earlier(due, slices_.due()) : due;
 }
 
 }  // namespace joust::file

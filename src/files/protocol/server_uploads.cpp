@@ -1,35 +1,75 @@
 // SPDX-License-Identifier: MIT
-//
-// The server's reception of uploads.
+#include "files/protocol/server_uploads.hpp"
+
 #include <algorithm>
 #include <utility>
-
-#include "files/protocol/server_session.hpp"
 
 namespace joust::file {
 namespace {
 
-constexpr std::size_t kMostBegun = 8;  // uploads of one connection
+// Marks numbers given by the server: files whose data follows at once have no number of their own, and are
+// never sent in parts.
+constexpr std::uint64_t kNumberedHere = std::uint64_t{1} << 63;
+
+constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 
 }  // namespace
 
-FileRange ServerSession::store() const {
-  return {&upload_->file(), left_.offset, data_left_};
+Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, Uploader from)
+    : server_(server), answers_(answers), slices_(slices), from_(std::move(from)), begun_(server) {}
+
+// Other connections may still refer to the upload, and none of them checks it.
+Uploads::~Uploads() {
+  if (state_ == State::receiving) upload_->give_back(range_);
+  if (state_ == State::checking) upload_->let_go();
 }
 
-void ServerSession::begin(const UploadRange& upload) {
+bool Uploads::are_cut_off() const {
+  const bool is_busy = state_ != State::idle && state_ != State::discarding;
+  return is_busy || (!is_counted_ && begun_.leave_unfinished());
+}
+
+bool Uploads::are_allowed() {
+  if (!server_.takes) refuse(takes_nothing());
+  return server_.takes;
+}
+
+FileAnswer<std::shared_ptr<Upload>> Uploads::find(const UploadRequest& request) {
+  return begun_.find(request, answers_.requests());
+}
+
+// Refuses the request. More data of a refused upload may follow: they are discarded.
+void Uploads::refuse(const FileRefusal& refusal) {
+  answers_.refuse(refusal);
+  abandon();
+}
+
+void Uploads::abandon() {
+  if (state_ != State::receiving) return;
+  ++server_.abandoned;
+  is_counted_ = true;
+  std::exchange(upload_, nullptr)->give_back(range_);
+  state_ = State::discarding;
+}
+
+void Uploads::end_incomplete() {
+  abandon();
+  if (state_ == State::discarding) done();
+}
+
+void Uploads::begin(const UploadRange& upload, Time /*now*/) {
   ++server_.uploads;
-  ++requests_;
+  answers_.count_request();
   data_left_ = 0;
   state_ = State::discarding;
-  if (!may_upload()) return;
-  auto found = find_upload({.name = upload.name,
-                            .size = upload.file_size,
-                            .id = upload.id,
-                            .digest = upload.digest,
-                            .rehearsal = upload.rehearsal,
-                            .from = from_,
-                            .begun = upload.offered});
+  if (!are_allowed()) return;
+  auto found = find({.name = upload.name,
+                     .size = upload.file_size,
+                     .id = upload.id,
+                     .digest = upload.digest,
+                     .rehearsal = upload.rehearsal,
+                     .from = from_,
+                     .begun = upload.offered});
   if (!found) return refuse(found.error());
   range_ = upload.range;
   // The range is stored already: its answer was lost with its connection.
@@ -45,73 +85,172 @@ void ServerSession::begin(const UploadRange& upload) {
 }
 
 // Reserves room for each frame: an announced file alone takes none.
-void ServerSession::begin(const Data& data) {
+bool Uploads::take(const Data& data) {
   if (state_ == State::receiving) {
-    if (data.size > left_.size)
-      return violated(request_, {FileError::malformed, "more data than the range has"});
+    if (data.size > left_.size) return false;
     if (const auto room = upload_->make_room({left_.offset, data.size}); !room) refuse(room.error());
   }
   data_left_ = data.size;
+  return true;
 }
 
-void ServerSession::forget_complete_uploads() {
-  std::erase_if(begun_, [](const BegunUpload& begun) { return begun.upload->over(); });
+std::size_t Uploads::discard(std::size_t n) {
+  const std::uint64_t part = std::min<std::uint64_t>(data_left_, n);
+  data_left_ -= part;
+  return part;
 }
 
-// Finds or begins an upload. An upload begun by this peer is kept until it is complete, or the connection
-// ends.
-FileAnswer<std::shared_ptr<Upload>> ServerSession::find_upload(const UploadRequest& request) {
-  forget_complete_uploads();
-  auto found = server_.storage.upload(request);
-  if (!found || std::ranges::find(begun_, *found, &BegunUpload::upload) != begun_.end()) return found;
-  if (begun_.size() >= kMostBegun)
-    return std::unexpected(
-        FileRefusal{FileError::busy, "too many uploads of this connection are incomplete"});
-  keep(*found, request.begun || (request.wishes && request.wishes->outlives), request.size);
-  return found;
-}
-
-// Keeps an upload. Several connections contribute to its growth, so it gets as much time as readers do.
-void ServerSession::keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size) {
-  begun_.push_back({upload, offered, size, LeastRate(server_.rates.outgoing), upload->received(), requests_});
-}
-
-void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
+void Uploads::stored(std::size_t n, Bytes seen) {
   upload_->stored({left_.offset, n}, seen);
   server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
   data_left_ -= n;
   left_ = {left_.offset + n, left_.size - n};
-  incoming_rate_.moved(n);
-  watch_rates(now);
 }
 
-void ServerSession::on_store_failed(int error, Time now) {
+void Uploads::store_failed(int error) {
   refuse({error_of(error), "the file cannot be written"});
-  watch_rates(now);
 }
 
-void ServerSession::end_upload(const End& end, Time now) {
-  if (state_ == State::discarding && !is_there_) return answered();
+void Uploads::take(const End& end, Time now) {
+  if (state_ == State::discarding && !is_there_) return done();
   if (left_.size > 0 || end.size != range_.size) {
     refuse({FileError::malformed, "not all of the range has come"});
-    return answered();
+    return done();
   }
-  if (!is_there_ && upload_->finish(range_)) {
-    state_ = State::checking;
-    due_ = said_working_ = now;
-    check_slice(now);  // if the bytes were digested on arrival, this is all
-    return;
-  }
-  outgoing_.message({request_, Stored{.range = range_, .request_check = request_check_}});
-  answered();
+  if (!is_there_ && upload_->finish(range_)) return begin_check(now);
+  answers_.send(Stored{.range = range_, .request_check = answers_.check()});
+  done();
 }
 
-void ServerSession::abandon_upload() {
-  if (state_ != State::receiving) return;
-  ++server_.abandoned;
-  is_counted_ = true;
-  std::exchange(upload_, nullptr)->give_back(range_);
+void Uploads::given_up() {
+  if (state_ == State::receiving || is_there_) refuse({FileError::given_up, "by the sender"});
+  done();
+}
+
+// True if the answer is that the existing file is kept. If the file is to be synced, the disk is asked too:
+// the file may come from the same client, over a connection that was lost before the disk had it.
+bool Uploads::skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now) {
+  if (refusal.error != FileError::exists || !wishes.skips_existing) return false;
+  FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
+  if (wishes.synced) entry = server_.storage.sync(name);
+  const bool is_unreadable = !entry && entry.error().error == FileError::not_permitted;
+  answers_.send_when_on_disk(Offered{.skipped = true}, is_unreadable ? nullptr : std::move(entry), now);
+  return true;
+}
+
+void Uploads::begin(const Offer& offer, Time now) {
+  ++server_.uploads;
+  if (!are_allowed()) return;
+  auto found =
+      find({.name = offer.name, .size = offer.size, .id = offer.id, .from = from_, .wishes = offer.wishes});
+  if (!found) {
+    if (!skips(offer.name, offer.wishes, found.error(), now)) refuse(found.error());
+    return;
+  }
+  upload_ = std::move(*found);
+  state_ = State::recalling;
+  slices_.begin(now);
+  recall_slice(now);
+}
+
+void Uploads::recall_slice(Time now) {
+  if (!slices_.take_turn(true, now)) return;
+  const Upload::Recall recall = upload_->recall();
+  if (!recall.complete) return answers_.working(recall.verified, now);
+  answers_.send(Offered{.there = recall.verified, .discarded = recall.discarded});
+  done();
+}
+
+// Begins a whole file. The session keeps no other reference to the upload: a refused file is removed at once.
+void Uploads::begin(const Whole& whole, Time now) {
+  const std::uint64_t number = ++server_.uploads;
+  answers_.count_request();
+  data_left_ = 0;
   state_ = State::discarding;
+  if (!are_allowed()) return;
+  const ByteRange all{0, whole.size};
+  auto found = server_.storage.upload({.name = whole.name,
+                                       .size = whole.size,
+                                       .id = kNumberedHere | number,
+                                       .digest = whole.digest,
+                                       .from = from_,
+                                       .wishes = whole.wishes});
+  if (!found) {
+    if (!skips(whole.name, whole.wishes, found.error(), now)) refuse(found.error());
+    return;
+  }
+  if (auto taken = (*found)->take(all); !taken) return refuse(taken.error());
+  upload_ = std::move(*found);
+  is_whole_ = true;
+  left_ = range_ = all;
+  state_ = State::receiving;
+}
+
+void Uploads::begin(const Folder& folder, Time now) {
+  ++server_.uploads;
+  answers_.count_request();
+  if (!are_allowed()) return;
+  auto made = server_.storage.make_folder(folder.name, {.mode = folder.mode,
+                                                        .overwrites = folder.sets_mode,
+                                                        .makes_parents = folder.makes_parents,
+                                                        .synced = folder.synced});
+  if (!made) return refuse(made.error());
+  const Stored stored{.complete = true, .was_there = (*made)->was_there(), .request_check = answers_.check()};
+  const auto is_there = (*made)->is_on_disk();
+  if (!is_there) return refuse(is_there.error());
+  if (*is_there) return answers_.send(stored);
+  answers_.send_when_on_disk(stored, std::move(*made), now);
+}
+
+void Uploads::begin(const Seal& seal, Time now) {
+  auto found = find({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true});
+  if (!found) return refuse(found.error());
+  if (const auto sealed = (*found)->seal(seal.digest); !sealed) return refuse(sealed.error());
+  upload_ = std::move(*found);
+  range_ = {0, seal.size};
+  begin_check(now);
+}
+
+void Uploads::go_on(Time now) {
+  if (state_ == State::recalling) recall_slice(now);
+  if (state_ == State::checking) check_slice(now);
+}
+
+// If the bytes were digested on arrival, the first slice is all.
+void Uploads::begin_check(Time now) {
+  state_ = State::checking;
+  slices_.begin(now);
+  check_slice(now);
+}
+
+// Most of an upload was digested on arrival, unless its last ranges arrived first.
+void Uploads::check_slice(Time now) {
+  if (upload_->left_to_check() > Slices::kWithoutTurn && !slices_.take_turn(true, now)) return;
+  const auto check = upload_->check();
+  if (!check) {
+    // It can be sealed again after a shortage.
+    if (!upload_->over()) begun_.keep(upload_, true, range_.size, answers_.requests());
+    refuse(check.error());
+    return done();
+  }
+  const Stored stored{
+      .range = range_, .complete = true, .digest = check->digest, .request_check = answers_.check()};
+  if (check->waits && is_whole_) {
+    answers_.send_when_on_disk(stored, std::move(upload_), now);
+    return done();
+  }
+  if (check->waits) slices_.put_off(now + kLookForDisk);
+  if (!check->digest) return answers_.working(check->checked, now);
+  answers_.send(stored);
+  done();
+}
+
+void Uploads::done() {
+  state_ = State::idle;
+  is_there_ = is_whole_ = false;
+  upload_.reset();
+  begun_.forget_complete();
+  slices_.end();
 }
 
 }  // namespace joust::file
