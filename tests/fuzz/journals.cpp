@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/endian.hpp"
-#include "files/store/journal.hpp"
+#include "files/store/disk/journal.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/entries.hpp"
 

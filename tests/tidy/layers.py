@@ -7,7 +7,8 @@ import cpp
 from tree import Finding
 
 # A room is a folder of src/, or a folder in one of them. It may include itself, the rooms listed here, and
-# the public headers (joust/...). In a list, a folder of rooms stands for all of them.
+# the public headers (joust/...). In a list, a folder of rooms stands for all of them, and with "/." for its
+# own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
     "cli": {"race", "report", "files", "hosting"} | _MEASURED,
@@ -26,7 +27,10 @@ ROOMS = {
     "files/transfer": {"files/protocol", "files/secure", "files/store"} | _MEASURED,
     "files/protocol": {"files/store", "load", "session", "base"},
     "files/secure": {"connection", "session", "base"},
-    "files/store": {"session", "base"},
+    "files/store/upload": {"files/store/disk", "files/store/quota", "files/store/.", "session", "base"},
+    "files/store/disk": {"files/store/quota", "files/store/.", "base"},
+    "files/store/quota": {"files/store/.", "base"},
+    "files/store": {"base"},
     "engines": {"connection", "session", "net", "base"},
     "protocols": {"files/store", "load", "session", "base"},
     "load": {"measure", "connection", "session", "base"},
@@ -52,7 +56,8 @@ def room_of(path):
 
 def allowed(room):
     """Returns the rooms that a room may include."""
-    return {other for other in ROOMS for one in ROOMS[room] if other == one or other.startswith(one + "/")}
+    return {other for other in ROOMS for one in ROOMS[room]
+            if other == one.removesuffix("/.") or other.startswith(one + "/")}
 
 
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one

@@ -13,7 +13,7 @@
 #include "files/protocol/client_session.hpp"
 #include "files/protocol/options.hpp"
 #include "files/protocol/protocol.hpp"
-#include "files/store/local_files.hpp"
+#include "files/store/upload/local_files.hpp"
 
 namespace joust::file {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "files/protocol/client_transfers.hpp"
-#include "files/store/local_files.hpp"
+#include "files/store/upload/local_files.hpp"
 #include "joust/load_plan.hpp"
 #include "joust/protocol.hpp"
 

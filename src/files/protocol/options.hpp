@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "files/store/disk_file.hpp"
+#include "files/store/disk/disk_file.hpp"
 #include "joust/protocol.hpp"
 
 namespace joust::file {

@@ -13,10 +13,10 @@
 #include "files/protocol/options.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/protocol/server_session.hpp"
-#include "files/store/directory_tree.hpp"
-#include "files/store/memory_tree.hpp"
+#include "files/store/disk/directory_tree.hpp"
+#include "files/store/upload/memory_tree.hpp"
 #include "files/store/name.hpp"
-#include "files/store/tree_storage.hpp"
+#include "files/store/upload/tree_storage.hpp"
 
 namespace joust::file {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/descriptor_limit.hpp"
 #include "files/store/descriptors.hpp"
-#include "files/store/directory_tree.hpp"
+#include "files/store/disk/directory_tree.hpp"
 #include "files/transfer/get_session.hpp"
 
 namespace joust::transfer {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "files/store/tree_storage.hpp"
+#include "files/store/upload/tree_storage.hpp"
 #include "files/transfer/file_get.hpp"
 #include "files/transfer/rate_limit.hpp"
 #include "files/transfer/remote_tree.hpp"

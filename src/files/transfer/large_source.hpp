@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "files/store/disk_file.hpp"
+#include "files/store/disk/disk_file.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/transfer/ranges.hpp"
 #include "files/transfer/source_files.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "files/protocol/wire.hpp"
-#include "files/store/digest_worker.hpp"
+#include "files/store/disk/digest_worker.hpp"
 #include "files/transfer/large_source.hpp"
 #include "files/transfer/rate_limit.hpp"
 #include "files/transfer/source_files.hpp"

@@ -20,7 +20,7 @@
 #include "base/printable.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
-#include "files/store/temporary_name.hpp"
+#include "files/store/disk/temporary_name.hpp"
 #include "files/transfer/remote_tree.hpp"
 
 namespace joust::transfer {

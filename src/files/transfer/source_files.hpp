@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "files/store/directory.hpp"
+#include "files/store/disk/directory.hpp"
 #include "files/store/storage.hpp"
 
 namespace joust::transfer {

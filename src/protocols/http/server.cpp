@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "base/shared_memory.hpp"
-#include "files/store/directory_tree.hpp"
+#include "files/store/disk/directory_tree.hpp"
 #include "files/store/file_version.hpp"
-#include "files/store/tree_storage.hpp"
+#include "files/store/upload/tree_storage.hpp"
 #include "protocols/http/options.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "base/fd.hpp"
-#include "files/store/disk_file.hpp"
+#include "files/store/disk/disk_file.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/digest_worker.hpp"
+#include "files/store/disk/digest_worker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/directory.hpp"
+#include "files/store/disk/directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

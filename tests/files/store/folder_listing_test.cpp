@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "files/store/directory_tree.hpp"
-#include "files/store/memory_tree.hpp"
-#include "files/store/tree_storage.hpp"
+#include "files/store/disk/directory_tree.hpp"
+#include "files/store/upload/memory_tree.hpp"
+#include "files/store/upload/tree_storage.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust {

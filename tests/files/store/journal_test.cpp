@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/journal.hpp"
+#include "files/store/disk/journal.hpp"
 
 #include <gtest/gtest.h>
 

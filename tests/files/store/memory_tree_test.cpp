@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/memory_tree.hpp"
+#include "files/store/upload/memory_tree.hpp"
 
 #include <gtest/gtest.h>
 

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "failing_calls.hpp"
-#include "files/store/disk_entry.hpp"
-#include "files/store/group_commit.hpp"
-#include "files/store/memory_tree.hpp"
-#include "files/store/quota.hpp"
+#include "files/store/disk/group_commit.hpp"
+#include "files/store/upload/memory_tree.hpp"
+#include "files/store/quota/quota.hpp"
 #include "files/store/storage_fixture.hpp"
 
 namespace joust {

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "files/store/directory_tree.hpp"
-#include "files/store/tree_storage.hpp"
+#include "files/store/disk/directory_tree.hpp"
+#include "files/store/upload/tree_storage.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust::test {

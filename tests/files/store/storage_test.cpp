@@ -5,7 +5,7 @@
 
 #include <csignal>
 
-#include "files/store/local_files.hpp"
+#include "files/store/upload/local_files.hpp"
 #include "files/store/storage_fixture.hpp"
 
 namespace joust {

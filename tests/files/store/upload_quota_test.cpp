@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "failing_calls.hpp"
-#include "files/store/quota.hpp"
+#include "files/store/quota/quota.hpp"
 #include "files/store/storage_fixture.hpp"
 
 namespace joust {

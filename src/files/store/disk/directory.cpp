@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "files/store/disk/directory.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/check.hpp"
+#include "files/store/name.hpp"
+#include "files/store/disk/openat2.hpp"
+#include "files/store/quota/quota.hpp"
+
+namespace joust {
+namespace {
+
+#ifndef O_PATH  // macOS
+#define O_PATH O_SEARCH
+#endif
+
+// A handle that can neither read nor write, so search permission is enough.
+constexpr int kHandle = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+bool has_openat2(int directory) {
+  const Fd probe(open_resolved(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return probe.is_open() || (errno != ENOSYS && errno != EPERM);
+}
+
+std::expected<Fd, int> handle_of(int in, const std::string& part) {
+  Fd fd(retry_interrupted([&] { return ::openat(in, part.c_str(), kHandle); }));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
+std::expected<Fd, int> another_handle(const Fd& folder) {
+  Fd fd(::fcntl(folder.get(), F_DUPFD_CLOEXEC, 0));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
+}  // namespace
+
+std::expected<Fd, int> only_regular(Fd opened) {
+  struct stat facts {};
+  if (!opened.is_open() || ::fstat(opened.get(), &facts) != 0) return std::unexpected(errno);
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
+  return opened;
+}
+
+Directory::Directory(const std::string& path, Resolution resolution)
+    : root_(checked(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC), "open the directory {}", path)),
+      resolution_(has_openat2(root_.get()) ? resolution : Resolution::walk) {}
+
+std::expected<Fd, int> Directory::open_beneath(std::string_view name, int flags) const {
+  if (resolution_ == Resolution::walk) return walk(name, flags);
+  Fd fd(open_resolved(root_.get(), std::string(name).c_str(), flags));
+  if (!fd.is_open()) return std::unexpected(errno);
+  return fd;
+}
+
+std::expected<Fd, int> Directory::walk(std::string_view name, int flags) const {
+  Fd here;
+  const auto parts = components(name);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const int from = here.is_open() ? here.get() : root_.get();
+    const bool last = i + 1 == parts.size();
+    const std::string part(parts[i]);
+    Fd next(retry_interrupted([&] { return ::openat(from, part.c_str(), last ? flags : kHandle); }));
+    if (!next.is_open()) return std::unexpected(errno);
+    here = std::move(next);
+  }
+  return here;
+}
+
+std::expected<Fd, int> Directory::open_file(std::string_view name) const {
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
+  auto fd = open_beneath(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+  if (!fd) return fd;
+  return only_regular(std::move(*fd));
+}
+
+std::expected<Fd, int> Directory::open_folder(std::string_view name) const {
+  constexpr int kToList = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  if (!name.empty()) return open_beneath(name, kToList);
+  Fd root(retry_interrupted([&] { return ::openat(root_.get(), ".", kToList); }));
+  if (!root.is_open()) return std::unexpected(errno);
+  return root;
+}
+
+std::expected<Parent, int> Directory::open_parent(std::string_view name) const {
+  const auto [folder, last] = split_name(name);
+  auto opened = folder.empty() ? another_handle(root_) : open_beneath(folder, kHandle);
+  if (!opened) return std::unexpected(opened.error());
+  return Parent{std::make_shared<const Fd>(std::move(*opened)), std::string(last)};
+}
+
+// Opens the directories on the path to the name part by part, so that no link is followed in between. `open`
+// gets a handle of the parent, and returns one of the directory, or the errno.
+template <typename Open>
+int Directory::walk_to_parent(std::string_view name, Open open) const {
+  Fd here;
+  auto parts = components(name);
+  parts.pop_back();
+  for (const std::string_view part : parts) {
+    std::expected<Fd, int> next = open(here.is_open() ? here.get() : root_.get(), std::string(part));
+    if (!next) return next.error();
+    here = std::move(*next);
+  }
+  return 0;
+}
+
+int Directory::make_parents(std::string_view name, Quota* pays) const {
+  return walk_to_parent(name,
+                        [pays](int in, const std::string& part) { return open_or_make(in, part, pays); });
+}
+
+int Directory::each_parent(std::string_view name, const Step& step) const {
+  return walk_to_parent(name, [&step](int in, const std::string& part) -> std::expected<Fd, int> {
+    auto found = handle_of(in, part);
+    if (!found) return found;
+    if (const int error = step(in, found->get()); error != 0) return std::unexpected(error);
+    return found;
+  });
+}
+
+std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, Quota* pays) {
+  auto found = handle_of(in, part);
+  if (found || found.error() != ENOENT) return found;
+  if (pays != nullptr && !pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
+  if (::mkdirat(in, part.c_str(), 0777) != 0) {
+    const int error = errno;
+    if (pays != nullptr) pays->give_back(kEntryBytes);
+    if (error != EEXIST) return std::unexpected(error);
+  }
+  return handle_of(in, part);
+}
+
+}  // namespace joust

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "files/store/disk/digest_worker.hpp"
+#include "files/store/disk/file_tree.hpp"
+
+namespace joust {
+
+// The size in bytes from which on a file joins no group: the disk may take long, and the other members would
+// wait.
+inline constexpr std::uint64_t kPublishedAlone = 4 << 20;
+
+// Publishes synced files in groups, on a thread of its own. A disk takes about as long for a hundred small
+// files as for one: it is given the bytes of all files, then synced for each file, and once for each folder.
+// A group consists of the files that were added while the group before was under way.
+class GroupCommit {
+ public:
+  // A file whose bytes are complete and correct, or a directory. No other thread touches it until committed()
+  // is called.
+  class Member {
+   public:
+    virtual NewFile& place() = 0;
+    // Returns the descriptor of the file; -1: a directory that cannot be opened for a sync.
+    virtual int number() const = 0;
+    // Receives the result of publish(). Called on the thread that publishes.
+    virtual void committed(std::expected<ReplacedBytes, int> published) = 0;
+
+    // Publishes without a group: the calling thread waits for the disk.
+    void publish_alone();
+
+   protected:
+    ~Member() = default;
+  };
+
+  GroupCommit();
+  ~GroupCommit();  // ends a group between two files: files without a name by then get none
+  GroupCommit(const GroupCommit&) = delete;
+  GroupCommit& operator=(const GroupCommit&) = delete;
+
+  // Adds a file to the next group. Any thread. A file without references when its group begins is left out:
+  // its connection has ended. Returns false if no thread can be started: the caller then publishes the file
+  // itself.
+  bool add(const std::shared_ptr<Member>& file);
+
+  // The number of files that were added and not committed. Any thread.
+  std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }
+
+ private:
+  struct File {
+    std::shared_ptr<Member> member;
+    std::expected<ReplacedBytes, int> result{};
+    std::pair<dev_t, ino_t> folder{};
+  };
+
+  void run();
+  bool gather();  // false: no file waits
+  void commit();
+  void find_folders();
+  void take_names();
+  void sync_folders();
+  template <typename Step>
+  void each_that_goes_on(Step step);
+
+  std::mutex mutex_;
+  std::deque<std::weak_ptr<Member>> waiting_;
+  bool running_ = false;
+  std::atomic<std::size_t> count_{0};
+  std::atomic<bool> ending_{false};
+  std::vector<File> group_;  // used by the thread only; never longer than its reserved size
+  DigestWorker worker_;      // destroyed first: no group is under way after that
+};
+
+}  // namespace joust

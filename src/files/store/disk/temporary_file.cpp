@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#include "files/store/disk/temporary_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <new>
+
+#include "base/check.hpp"
+#include "base/system/nameless_file.hpp"
+#include "files/store/disk/rename.hpp"
+#include "files/store/storage.hpp"
+#include "files/store/disk/temporary_name.hpp"
+
+namespace joust {
+namespace {
+
+// Limit of files of one name that are written at the same time, where they need temporary names.
+constexpr unsigned kMostNames = 64;
+
+timespec time_of(std::int64_t since_1970_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::int64_t part = (since_1970_ns % kSecond + kSecond) % kSecond;
+  timespec time{};
+  time.tv_sec = static_cast<time_t>(since_1970_ns / kSecond - (since_1970_ns % kSecond < 0 ? 1 : 0));
+  time.tv_nsec = static_cast<long>(part);
+  return time;
+}
+
+}  // namespace
+
+TemporaryFile::TemporaryFile(FolderTree& tree, std::string_view name, const NewFileRules& rules,
+                             Parent parent)
+    : tree_(tree), name_(name), rules_(rules), parent_(std::move(parent)) {}
+
+TemporaryFile::~TemporaryFile() {
+  TemporaryFile::abandon();
+}
+
+int TemporaryFile::create() {
+  if (const int error = may_be_made(); error != 0) return error;
+  // A killed process leaves nothing of a nameless file.
+  fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
+  if (fd_.is_open()) return 0;
+  return take_free_name([this](const std::string& name) {
+    const int error = open_as(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+    if (error != 0) return error;
+    leave();  // until it is known to be ours: another process may have removed it before the lock
+    return lock_file(fd_.get()) == 0 && is_named(fd_.get(), folder(), name) ? 0 : EEXIST;
+  });
+}
+
+// Calls `make` with temporary names until one is free. Removes what killed processes have left under them.
+// Returns the errno, or 0.
+template <typename Make>
+int TemporaryFile::take_free_name(Make make) {
+  const auto name_of = [this](unsigned number) { return temporary_name(kNewFile, parent_.last, number); };
+  unsigned number = 0;
+  for (unsigned attempt = 0; attempt < 2 * kMostNames; ++attempt) {
+    const int error = make(name_of(number));
+    if (error == 0) {
+      take(name_of(number));
+      while (++number < kMostNames && remove_left(folder(), name_of(number)) != ENOENT) {
+      }
+      return 0;
+    }
+    if (error != EEXIST) return error;
+    const int left = remove_left(folder(), name_of(number));
+    if (left != 0 && left != ENOENT) ++number;
+  }
+  return EBUSY;
+}
+
+int TemporaryFile::may_be_made() const {
+  const auto now = in_its_place();
+  return now ? 0 : now.error();
+}
+
+int TemporaryFile::open_as(std::string temporary, int flags) {
+  fd_ = Fd(retry_interrupted([&] { return ::openat(folder(), temporary.c_str(), flags, first_mode()); }));
+  return fd_.is_open() ? take(std::move(temporary)) : errno;
+}
+
+int TemporaryFile::take(std::string temporary) {
+  temporary_ = std::move(temporary);
+  return 0;
+}
+
+void TemporaryFile::abandon() {
+  if (!temporary_.empty()) ::unlinkat(folder(), temporary_.c_str(), 0);
+  temporary_.clear();
+}
+
+// Returns the size of the existing file of that name, if it may be replaced; otherwise the errno.
+std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
+  struct stat facts {};
+  if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return std::unexpected(errno);
+  }
+  remove_second_name(folder(), parent_.last, facts);
+  // An entry that is no regular file is never replaced.
+  if (!S_ISREG(facts.st_mode)) return std::unexpected(S_ISDIR(facts.st_mode) ? EISDIR : ENODEV);
+  if (rules_.existing == Existing::keep) return std::unexpected(EEXIST);
+  return static_cast<std::uint64_t>(facts.st_size);
+}
+
+std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
+  if (const int error = complete(fd); error != 0) return std::unexpected(error);
+  // The kernel reports such an error once and then treats the pages as written: a later attempt would read
+  // from memory what the disk does not have.
+  if (synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) {
+    const int error = errno;
+    abandon();
+    return std::unexpected(error);
+  }
+  if (!has_name())
+    if (const int error = confirm_folder(); error != 0) return std::unexpected(error);
+  const auto replaced = take_name(fd);
+  if (replaced && synced)
+    if (const int error = sync_folder(fd); error != 0) return std::unexpected(error);
+  return replaced;
+}
+
+int TemporaryFile::sync_folder(int fd) {
+  return tree_.sync_names(name_, folder(), fd);
+}
+
+int TemporaryFile::confirm_folder() {
+  const auto parent = tree_.directory().open_parent(name_);
+  struct stat held {
+  }, found{};
+  const bool is_known = parent && ::fstat(folder(), &held) == 0 && ::fstat(parent->fd->get(), &found) == 0;
+  if (is_known && held.st_dev == found.st_dev && held.st_ino == found.st_ino) return 0;
+  const int error = !parent ? parent.error() : is_known ? ENOENT : errno;
+  tree_.forget_recent();
+  return error;
+}
+
+std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
+  if (replaced_) return *replaced_;  // an earlier attempt failed after the naming
+  ReplacedBytes replaced;
+  {
+    const std::lock_guard lock(tree_.publishing());
+    // If an existing file must be kept, the rename itself checks that.
+    std::expected<ReplacedBytes, int> before;
+    if (rules_.existing == Existing::replace) before = in_its_place();
+    if (!before) return before;
+    if (const int error = name_now(fd); error != 0) return std::unexpected(error);
+    replaced = *before;
+  }
+  temporary_.clear();
+  replaced_ = replaced;
+  named();
+  return replaced;
+}
+
+int TemporaryFile::complete(int fd) {
+  if (rules_.mode && ::fchmod(fd, *rules_.mode & kPermissionBits) != 0) return errno;
+  if (rules_.modified_ns) {
+    timespec now{};
+    now.tv_nsec = UTIME_NOW;
+    const std::array times{now, time_of(*rules_.modified_ns)};
+    if (::futimens(fd, times.data()) != 0) return errno;
+  }
+  return 0;
+}
+
+// A file without a name cannot replace another one before it has a name to be renamed from.
+int TemporaryFile::name_now(int fd) {
+  if (!temporary_.empty()) return rename_into_place();
+  const auto link_as = [this, fd](const std::string& name) {
+    return name_nameless(fd, folder(), name.c_str()) == 0 ? 0 : errno;
+  };
+  if (rules_.existing == Existing::keep) return link_as(parent_.last);
+  if (const int error = lock_file(fd); error != 0) return error;
+  if (const int error = take_free_name(link_as); error != 0) return error;
+  return rename_into_place();
+}
+
+// Removes the partial file of an earlier attempt, in which the file was large: it is never resumed.
+void TemporaryFile::named() {
+  try {
+    remove_partial(folder(), parent_.last);
+  } catch (const std::bad_alloc&) {
+    // The file has its name, so that this is no failure of the file.
+  }
+}
+
+int TemporaryFile::rename_into_place() const {
+  const int in = folder();
+  const char* const from = temporary_.c_str();
+  const char* const to = parent_.last.c_str();
+  const bool replaces = rules_.existing == Existing::replace;
+  if (rename_in(in, from, to, replaces) == 0) return 0;
+  if (replaces || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
+  // The file system or the kernel has no rename that never replaces; linkat() never replaces.
+  if (::linkat(in, from, in, to, 0) != 0) return errno;
+  ::unlinkat(in, from, 0);
+  return 0;
+}
+
+}  // namespace joust

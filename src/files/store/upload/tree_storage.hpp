@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/shared_memory.hpp"
+#include "files/store/upload/disk_upload.hpp"
+#include "files/store/disk/file_tree.hpp"
+#include "files/store/quota/quota.hpp"
+#include "files/store/storage.hpp"
+#include "joust/time.hpp"
+
+namespace joust {
+
+struct StorageRules {
+  Existing existing = Existing::keep;
+  std::uint64_t largest_file = std::uint64_t{64} << 30;  // bytes
+  std::size_t most_uploads = 256;                        // open at once
+  // Interrupted uploads that are kept, to be resumed. Beyond this number the oldest is removed.
+  std::size_t most_kept = 4096;
+  // Limit of the bytes that uploads may add. Empty: nine tenths of the disk's free space, or half of the
+  // available memory, when the storage is made.
+  std::optional<std::uint64_t> most_stored{};
+  FileRead read = FileRead::read;
+  FileWrite write = FileWrite::write;
+  // Two changes of a file within this time may get equal time stamps; FAT has steps of 2 s.
+  Duration timestamp_step = std::chrono::seconds(3);
+};
+
+// The files of one tree, and additional files in memory.
+class TreeStorage : public Storage {
+ public:
+  TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules);
+
+  // Adds a file that cannot be replaced or changed. Call before the first use.
+  void add_sample(const std::string& name, Fd contents);
+
+  FileAnswer<OpenFile> open(std::string_view name) override;
+  FileAnswer<FolderListing> list(std::string_view folder, std::size_t most) override;
+  FileAnswer<std::unique_ptr<FolderReader>> read_folder(std::string_view name) override;
+  FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
+  FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view name,
+                                                       const FileWishes& wishes) override;
+  FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
+  void remember(const OpenFile& file, const Digest& digest) override;
+  bool is_crowded() const override { return waiting() >= most_waiting_; }
+
+  const PlainBytes& plain_bytes() const { return *plain_; }
+  const Quota& quota() const { return quota_; }
+  // The number of interrupted uploads that can be resumed and have not been resumed so far.
+  std::size_t unfinished() const { return kept_.count(); }
+
+ private:
+  using Key = std::pair<std::string, std::uint64_t>;  // name, id
+
+  // The number of files that wait for the disk.
+  std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }
+  FileAnswer<OpenFile> open_named(std::string_view name);
+  FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
+  NewFileRules rules_for(const UploadRequest& request);
+
+  const StorageRules rules_;
+  const std::size_t most_waiting_;  // files that may wait for the disk
+  const std::unique_ptr<FileTree> files_;
+  // Files and uploads borrow the next three members, which outlive them: no session outlives the service.
+  SharedMemory<PlainBytes> plain_{};
+  UploadSlots slots_;
+  Quota quota_;
+  KeptShares kept_{rules_.most_kept, [this](std::string_view name) { files_->remove_partial(name); }};
+  std::map<std::string, OpenFile, std::less<>> samples_;
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
+  std::map<FileVersion, Digest> digests_;
+  // The threads are destroyed before the rest: a task may hold the last reference to an upload.
+  DigestWorker worker_;
+  DigestWorker publisher_;
+  GroupCommit commits_;
+};
+
+}  // namespace joust
