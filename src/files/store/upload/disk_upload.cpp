@@ -14,9 +14,6 @@
 namespace joust {
 namespace {
 
-// The limit of separate ranges, for peers that send every second byte alone.
-constexpr std::size_t kMostPieces = 4096;
-
 // A mapping takes address space for the whole file before any byte arrives, so an announced size alone is
 // limited.
 constexpr std::uint64_t kLargestMapped = 1ULL << 30;
@@ -82,47 +79,64 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   return upload;
 }
 
+DiskUpload::Traits DiskUpload::traits_of(const UploadRequest& request) {
+  return {.name = std::string(request.name),
+          .size = request.size,
+          .from = request.from.address,
+          .rehearsal = request.rehearsal,
+          .outlives = request.wishes && request.wishes->outlives,
+          .synced = request.wishes && request.wishes->synced};
+}
+
 DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share,
                        const UploadRequest& request, const UploadRules& rules)
-    : name_(request.name),
-      size_(request.size),
-      expected_(request.digest),
-      rehearsal_(request.rehearsal),
-      outlives_(request.wishes && request.wishes->outlives),
-      synced_(request.wishes && request.wishes->synced),
-      from_(request.from.address),
+    : traits_(traits_of(request)),
+      rules_(rules),
       place_(std::move(place)),
-      share_(std::move(share)),
-      kept_(rules.kept),
       file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
-      digest_(request.size),
-      worker_(rules.worker),
-      publisher_(rules.publisher),
-      commits_(rules.commits),
-      found_(place_->milestones()) {}
+      digest_(*place_, file_, request.size, traits_.outlives),
+      expected_(request.digest),
+      share_(std::move(share)),
+      ranges_(request.size) {}
 
 bool DiskUpload::same(const UploadRequest& request) const {
-  if (request.begun) return request.size == size_ && outlives_;
-  if (outlives_ || (request.wishes && request.wishes->outlives)) return false;
-  return request.size == size_ && request.digest == expected_ && request.rehearsal == rehearsal_;
+  if (request.begun) return request.size == traits_.size && traits_.outlives;
+  if (traits_.outlives || (request.wishes && request.wishes->outlives)) return false;
+  return request.size == traits_.size && request.digest == expected_ &&
+         request.rehearsal == traits_.rehearsal;
+}
+
+void DiskUpload::joined_by(const Uploader& other) {
+  const std::lock_guard lock(mutex_);
+  if (slot_) slot_->join(other.connection);
+}
+
+// The first bytes that an earlier attempt left are taken and finished. The quota does not count the bytes
+// beyond the last right milestone, so their disk space is freed. A mapped file keeps its size.
+Upload::Recall DiskUpload::recall() {
+  const std::scoped_lock lock(digesting_, mutex_);
+  const Recall recall = digest_.recall();
+  if (!recall.complete) return recall;
+  if (digest_.found_wrong()) file_.free_room(recall.verified, traits_.size - recall.verified);
+  ranges_.begin_with(recall.verified);
+  share_->resume({0, recall.verified});
+  recalled_ = true;
+  return recall;
 }
 
 FileAnswer<void> DiskUpload::take(ByteRange range) {
   const std::lock_guard lock(mutex_);
-  if (range.offset > size_ || range.size > size_ - range.offset)
+  if (range.offset > traits_.size || range.size > traits_.size - range.offset)
     return refused(FileError::beyond_end, "the range is not in the file");
   if (over_) return refused(FileError::overlap, "the upload is complete");
-  if (outlives_ && !recalled_) return refused(FileError::busy, "what is there is still being looked at");
-  if (size_ == 0) return {};
-  if (taken_.pieces() >= kMostPieces) return refused(FileError::busy, "too many loose ranges");
-  if (!taken_.insert(range.offset, range.end()))
-    return refused(FileError::overlap, "some of the range is there already, or it is empty");
-  return {};
+  if (traits_.outlives && !recalled_)
+    return refused(FileError::busy, "what is there is still being looked at");
+  return ranges_.take(range);
 }
 
 bool DiskUpload::has(ByteRange range) {
   const std::lock_guard lock(mutex_);
-  return outlives_ && !over_ && range.size > 0 && finished_.end_of(range.offset) >= range.end();
+  return traits_.outlives && !over_ && ranges_.are_finished(range);
 }
 
 // Ends the upload if the memory is missing to note that the range is free again: no connection could send the
@@ -130,31 +144,18 @@ bool DiskUpload::has(ByteRange range) {
 void DiskUpload::give_back(ByteRange range) noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
   try {
-    free_range(range);
+    free_room(ranges_.give_back(range), range.end());
+    // The range may be stored again with other bytes than those digested.
+    digest_.forget_from(range.offset);
   } catch (const std::bad_alloc&) {
     over_ = true;
   }
 }
 
-void DiskUpload::free_range(ByteRange range) {
-  taken_.erase(range.offset, range.end());
-  const std::uint64_t arrived = std::min(range.end(), stored_.end_of(range.offset));
-  stored_.erase(range.offset, arrived);
-  free_room(arrived, range.end());
-  // The range may be stored again with other bytes than those digested.
-  digest_.forget_from(range.offset);
-}
-
-// Drops the milestones that end beyond the start of the range: a milestone covers all bytes up to its end.
-// The digest returns to a place before the range.
 void DiskUpload::distrust(ByteRange range) {
   const std::scoped_lock lock(digesting_, mutex_);
-  stored_.erase(range.offset, std::min(range.end(), stored_.end_of(range.offset)));
-  digest_.forget_from(range.offset);
-  const auto noted = place_->milestones();
-  const auto wrong = std::ranges::upper_bound(noted, range.offset, {}, &Milestone::end);
-  place_->keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
-  noted_ = end_of(place_->milestones());
+  ranges_.distrust(range);
+  digest_.distrust_from(range.offset);
 }
 
 // Frees the room of bytes that were announced and did not arrive. Otherwise a peer would keep room by
@@ -175,11 +176,6 @@ FileAnswer<void> DiskUpload::make_room(ByteRange part) {
   return {};
 }
 
-std::uint64_t DiskUpload::stored_from(std::uint64_t offset) {
-  const std::lock_guard lock(mutex_);
-  return stored_.end_of(offset);
-}
-
 // Digests data soon after it is stored, while it is in the processor's cache, so that the digest is complete
 // soon after the last byte. Each part digests up to twice its size, to catch up with ranges that arrived out
 // of order and with parts that arrived while another thread was digesting.
@@ -187,9 +183,9 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
   std::uint64_t behind = 0;  // bytes that could be digested
   {
     const std::lock_guard lock(mutex_);
-    stored_.insert(part.offset, part.end());
+    ranges_.stored(part);
     const std::uint64_t done = digest_.done();
-    behind = stored_.end_of(done) - done;
+    behind = ranges_.stored_from(done) - done;
   }
   stored_bytes_ += part.size;
   if (slot_) slot_->made_progress(Clock::now());
@@ -197,48 +193,25 @@ void DiskUpload::stored(ByteRange part, Bytes seen) {
   if (!is_next && left_to_worker(behind)) return;
   const std::unique_lock digesting(digesting_, std::try_to_lock);
   if (!digesting) return;
-  if (is_next) mark_digest();
+  std::unique_lock lock(mutex_);
+  const std::uint64_t unchanging = ranges_.unchanging();
+  lock.unlock();
+  if (is_next) digest_.mark_within(unchanging);
   digest_.seen(part.offset, seen);
   const std::uint64_t most = digest_.done() + 2 * part.size;
-  digest_up_to(std::min(most, stored_from(digest_.done())));
-}
-
-// Marks the digest while it is within bytes that never change, and returns the end of those bytes: the bytes
-// before the first unfinished range. A range that is lost with its connection is sent again, perhaps with
-// other bytes; the digest then returns to the mark.
-std::uint64_t DiskUpload::mark_digest() {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t unchanging = finished_.end_of(0);
-  if (digest_.done() <= unchanging) digest_.mark();
-  return unchanging;
-}
-
-// Digests a slice, or two around a mark; false if there was nothing to do.
-bool DiskUpload::digest_up_to(std::uint64_t end) {
-  const std::uint64_t before = digest_.done();
-  // A read error recurs in check(), which reports it.
-  if (const std::uint64_t unchanging = mark_digest(); before < unchanging && unchanging < end) {
-    static_cast<void>(digest_.advance(file_, unchanging));
-    mark_digest();
-  }
-  static_cast<void>(digest_.advance(file_, end));
-  note_milestone();
-  return digest_.done() > before;
-}
-
-void DiskUpload::note_milestone() {
-  if (!outlives_ || digest_.done() < noted_ + milestone_distance(size_)) return;
-  noted_ = digest_.done();
-  place_->note({noted_, digest_.value()});
+  lock.lock();
+  const std::uint64_t end = std::min(most, ranges_.stored_from(digest_.done()));
+  lock.unlock();
+  digest_.advance_to(end, unchanging);
 }
 
 // True if the worker digests the stored bytes. A worker that is late is called all the same: it may only have
 // begun again.
 bool DiskUpload::left_to_worker(std::uint64_t behind) {
-  if (worker_ == nullptr) return false;
+  if (rules_.worker == nullptr) return false;
   if (behind >= kWorkersPart && !called_.exchange(true)) {
     // Takes a reference for each slice: an upload whose connections have all ended is not kept.
-    const bool taken = worker_->take([upload = weak_from_this()] {
+    const bool taken = rules_.worker->take([upload = weak_from_this()] {
       if (const auto self = upload.lock()) self->called_ = false;
       for (bool more = true; more;) {
         const auto self = upload.lock();
@@ -255,21 +228,139 @@ bool DiskUpload::left_to_worker(std::uint64_t behind) {
 // digests the rest.
 bool DiskUpload::catch_up() {
   const std::lock_guard digesting(digesting_);
-  return !over_ && digest_up_to(stored_from(digest_.done()));
-}
-
-void DiskUpload::joined_by(const Uploader& other) {
-  const std::lock_guard lock(mutex_);
-  if (slot_) slot_->join(other.connection);
+  std::unique_lock lock(mutex_);
+  const std::uint64_t end = ranges_.stored_from(digest_.done()), unchanging = ranges_.unchanging();
+  lock.unlock();
+  return !over_ && digest_.advance_to(end, unchanging);
 }
 
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
-  finished_.insert(range.offset, range.end());
-  there_ += range.size;
-  if (outlives_ || there_ < size_ || over_.exchange(true)) return false;
+  ranges_.finish(range);
+  if (traits_.outlives || !ranges_.are_complete() || over_.exchange(true)) return false;
   if (!is_published_alone()) slot_.reset();
   return true;
+}
+
+bool DiskUpload::awaits_seal() const {
+  const std::lock_guard lock(mutex_);
+  return traits_.outlives && recalled_ && ranges_.are_complete() && !over_;
+}
+
+FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
+  const std::lock_guard lock(mutex_);
+  if (!traits_.outlives) return refused(FileError::malformed, "the upload was not offered");
+  if (!recalled_ || !ranges_.are_complete())
+    return refused(FileError::malformed, "not all of the file has come");
+  if (over_.exchange(true)) return refused(FileError::malformed, "the upload is sealed already");
+  if (!is_published_alone()) slot_.reset();
+  expected_ = digest;
+  return {};
+}
+
+FileAnswer<Upload::Check> DiskUpload::check() {
+  const std::scoped_lock lock(digesting_, mutex_);
+  const auto through = digest_.advance();
+  if (!through) return refused(error_of(through.error() == 0 ? EIO : through.error()));
+  if (!*through) return Check{digest_.done()};
+  if (waits_for_disk()) return Check{.checked = traits_.size, .waits = true};
+  return conclude();
+}
+
+// Lets a thread wait for the disk, which may take a minute for the bytes received. Otherwise all peers of the
+// loop would wait.
+bool DiskUpload::waits_for_disk() {
+  if (sync_ == Sync::not_begun && traits_.synced && !traits_.rehearsal && is_right()) {
+    // If no thread takes the work, conclude() waits for the disk. The thread needs this lock before it can
+    // report the end.
+    sync_ = begin_sync() ? Sync::running : Sync::over;
+  }
+  return sync_ == Sync::running;
+}
+
+// True for a large synced file. Small files are published together with files that follow them, and a large
+// one would delay those. A large file keeps its slot until it is published.
+bool DiskUpload::is_published_alone() const {
+  return rules_.publisher != nullptr && traits_.synced && !traits_.rehearsal &&
+         traits_.size >= kPublishedAlone;
+}
+
+bool DiskUpload::begin_sync() {
+  if (!is_published_alone()) return rules_.commits != nullptr && rules_.commits->add(shared_from_this());
+  return rules_.publisher->take([upload = shared_from_this()] { upload->publish_alone(); });
+}
+
+// The upload may have been let go meanwhile.
+void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
+  bool is_let_go = false;
+  {
+    const std::lock_guard lock(mutex_);
+    published_ = published;
+    keep_share();
+    slot_.reset();
+    sync_ = Sync::over;
+    is_let_go = let_go_;
+  }
+  if (is_let_go) let_go();
+}
+
+// Keeps the share also if the file has its name and the disk has refused the folder.
+void DiskUpload::keep_share() {
+  const ReplacedBytes* const replaced = *published_ ? &**published_ : place_->replaced();
+  if (replaced != nullptr && !std::exchange(is_share_kept_, true)) share_->keep(*replaced);
+}
+
+FileAnswer<Upload::Check> DiskUpload::conclude() {
+  const Digest digest = digest_.value();
+  const bool right = is_right();
+  if (right && !traits_.rehearsal && !published_) {
+    published_ = place_->publish(file_.number(), traits_.synced);
+    keep_share();
+  }
+  const bool has_name = published_ && *published_;
+  // Removes an unpublished file, even if others still refer to this upload. Keeps a file that outlives an
+  // interruption and has the right bytes: it may get its name at the next attempt.
+  if (!right || has_name || !traits_.outlives) place_->abandon();
+  if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
+  if (published_ && !*published_) return not_published(published_->error());
+  return Check{traits_.size, digest};
+}
+
+// Reopens the upload after a shortage: the sender then seals it once more.
+std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
+  if (traits_.outlives && error_of(error) == FileError::busy) {
+    published_.reset();
+    sync_ = Sync::not_begun;
+    over_ = false;
+  }
+  return refused(error_of(error));
+}
+
+// No thread publishes the upload now, because such a thread would hold a reference.
+DiskUpload::~DiskUpload() {
+  sync_ = Sync::over;
+  DiskUpload::let_go();
+}
+
+void DiskUpload::let_go() noexcept {
+  const std::scoped_lock lock(digesting_, mutex_);
+  let_go_ = true;
+  if (sync_ == Sync::running) return;  // committed() continues when the file is published or has failed
+  try {
+    leave_for_the_next();
+  } catch (const std::bad_alloc&) {
+    // The file stays with fewer notes than bytes, and the quota gets its bytes back. The next attempt finds
+    // the file.
+  }
+  place_->let_go();
+}
+
+// Leaves a file from the first MiB on, so that each connection makes progress on a link that fails often. The
+// bytes of a file that stays count in the quota until its name is uploaded again.
+void DiskUpload::leave_for_the_next() {
+  digest_.leave(ranges_.unchanging());
+  if (rules_.kept == nullptr || !place_->stays()) return;
+  rules_.kept->keep(traits_.name, std::move(share_), end_of(place_->milestones()), traits_.from);
 }
 
 }  // namespace joust

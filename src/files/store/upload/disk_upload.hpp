@@ -6,15 +6,16 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "files/store/disk/digest_worker.hpp"
 #include "files/store/disk/disk_file.hpp"
-#include "files/store/file_digest.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/quota/quota.hpp"
-#include "files/store/quota/range_set.hpp"
 #include "files/store/storage.hpp"
+#include "files/store/upload/received_ranges.hpp"
+#include "files/store/upload/upload_digest.hpp"
 #include "files/store/upload/upload_slots.hpp"
 
 namespace joust {
@@ -55,7 +56,7 @@ class DiskUpload : public Upload,
   FileAnswer<Check> check() override;
   bool awaits_seal() const override;
   void let_go() noexcept override;
-  std::uint64_t left_to_check() const override { return size_ - digest_.done(); }
+  std::uint64_t left_to_check() const override { return traits_.size - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
@@ -74,14 +75,18 @@ class DiskUpload : public Upload,
   void joined_by(const Uploader& other);
 
  private:
-  void free_range(ByteRange range);
-  void leave_for_the_next();
+  // The properties of the request, which never change.
+  struct Traits {
+    std::string name;
+    std::uint64_t size = 0;  // bytes
+    PeerAddress from = PeerAddress::unknown;
+    bool rehearsal = false, outlives = false, synced = false;
+  };
+  static Traits traits_of(const UploadRequest& request);
+
   void free_room(std::uint64_t begin, std::uint64_t end);
-  std::uint64_t stored_from(std::uint64_t offset);
   bool left_to_worker(std::uint64_t behind);
   bool catch_up();
-  std::uint64_t mark_digest();
-  bool digest_up_to(std::uint64_t end);
   FileAnswer<Check> conclude();
   void keep_share();
   bool is_published_alone() const;
@@ -89,43 +94,28 @@ class DiskUpload : public Upload,
   bool is_right() const { return !expected_ || *expected_ == digest_.value(); }
   bool waits_for_disk();
   bool begin_sync();
-  void note_milestone();
+  void leave_for_the_next();
 
-  const std::string name_;
-  const std::uint64_t size_;
-  std::optional<Digest> expected_;
-  const bool rehearsal_;
-  const bool outlives_;
-  const bool synced_;
-  const PeerAddress from_;
-  mutable std::mutex mutex_;
+  const Traits traits_;
+  const UploadRules rules_;
   const std::unique_ptr<NewFile> place_;
+  TargetFile file_;
+  std::mutex digesting_;                        // locked before mutex_, if both are needed
+  UploadDigest digest_;                         // protected by digesting_, except done()
+  std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
+  std::atomic<bool> over_{false};               // complete: being checked, published or refused
+  std::atomic<bool> called_{false};             // the worker has been called, and has not begun yet
+
+  mutable std::mutex mutex_;  // protects the following
+  std::optional<Digest> expected_;
   std::unique_ptr<UploadSlot> slot_;  // held until the upload is over; may be null
   std::unique_ptr<QuotaShare> share_;
-  KeptShares* const kept_;
-  TargetFile file_;
-  RangeSet taken_;
-  RangeSet stored_;                             // the part of taken_ that is stored
-  RangeSet finished_;                           // the ranges of stored_ that are complete
-  std::uint64_t there_ = 0;                     // bytes in finished_
-  bool recalled_ = false;                       // the recall is complete
-  std::atomic<bool> over_{false};               // complete: being checked, published or refused
-  std::mutex digesting_;                        // locked before mutex_, if both are needed
-  FileDigest digest_;                           // protected by digesting_, except done()
-  std::atomic<std::uint64_t> stored_bytes_{0};  // bytes stored again are counted again
-  DigestWorker* const worker_;
-  DigestWorker* const publisher_;
-  GroupCommit* const commits_;
-  std::optional<std::expected<ReplacedBytes, int>> published_;  // protected by mutex_
-  std::atomic<bool> called_{false};  // the worker has been called, and has not begun yet
-  // Protected by digesting_: the milestones of an earlier attempt, how many of them are right, and the end of
-  // the last one that was noted.
-  const std::vector<Milestone> found_;
-  std::size_t right_ = 0;
-  std::uint64_t noted_ = 0;
-  bool let_go_ = false;                                                                 // protected by mutex_
-  bool is_share_kept_ = false;                                                          // protected by mutex_
-  enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;  // protected by mutex_
+  ReceivedRanges ranges_;
+  bool recalled_ = false;  // the recall is complete
+  bool let_go_ = false;
+  enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;
+  std::optional<std::expected<ReplacedBytes, int>> published_;
+  bool is_share_kept_ = false;
 };
 
 }  // namespace joust
