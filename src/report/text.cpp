@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/printable.hpp"
 #include "base/terminal.hpp"
 
 namespace joust::report {
