@@ -68,3 +68,46 @@ def _span(code, begin, end):
     begin += len(code[begin:]) - len(code[begin:].lstrip())
     first, last = code.count("\n", 0, begin) + 1, code.count("\n", 0, end) + 1
     return first, last, " ".join(code[begin:end].split("{")[0].split())
+
+
+def declarations(code):
+    """(line, scope, text) of every declaration of blanked code: of a namespace, or of a class. The scope is a
+    list of ("namespace" or "class", name); the text is without the bodies of functions."""
+    code = _DIRECTIVE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
+    scope, text, begin = [], "", 0
+    inside = 0       # braces open within a function or an initializer
+    for match in re.finditer(r"[{};]", code):
+        position, sign = match.start(), match.group()
+        if inside:
+            inside += {"{": 1, "}": -1, ";": 0}[sign]
+            if inside:
+                continue
+            text, begin = text + "{}", position + 1
+            if code[position + 1:position + 80].lstrip()[:1] in set(",{);"):
+                continue
+            yield code.count("\n", 0, position) + 1, list(scope), text
+            text = ""
+            continue
+        text, begin = text + code[begin:position], position + 1
+        if sign == "{":
+            found = _SCOPE.search(text) if _is_scope(text) else None
+            if found and found[1] != "enum":
+                yield code.count("\n", 0, position) + 1, list(scope), text + "{"
+                scope.append(_named(found, text))
+                text = ""
+            else:
+                inside = 1
+        elif sign == ";":
+            if text.strip():
+                yield code.count("\n", 0, position) + 1, list(scope), text
+            text = ""
+        else:
+            text = ""
+            if scope:
+                scope.pop()
+
+
+def _named(found, head):
+    kind = "namespace" if found[1] in {"namespace", "extern"} else "class"
+    rest = re.sub(r"\b(final|alignas\s*\([^()]*\))|\[\[.*?\]\]|<[^<>]*>", " ", head[found.end():])
+    return kind, "::".join(re.findall(r"\w+", rest.split(" : ")[0].split(":\n")[0]))

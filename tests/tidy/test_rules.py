@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
+import classes
 import documents
 import layers
 import lengths
@@ -57,6 +58,82 @@ class Lengths(unittest.TestCase):
     def test_trailing_blanks(self):
         files = {"src/a.hpp": "a\nb \n", "b.md": "a\t\n", "c.toml": "a\n", "d.py": "a"}
         self.assertEqual(check(lengths.trailing_blanks, files), ["b.md:1", "d.py:1", "src/a.hpp:2"])
+
+
+class Classes(unittest.TestCase):
+    METHODS = ("void f();", "int f() const { return 1; }", "virtual bool f(int a = 0) const = 0;",
+               "static std::map<int, int> f(std::function<void(int)> g);", "[[nodiscard]] auto f() -> int;",
+               "template <typename T>\n  void f(T&& t);",
+               "bool f() const override {\n    return a_ == b_;\n  }",
+               "enum class E { a, b };\n  void f(E e);", "private:\n  void f();")
+    NO_METHODS = ("A();", "explicit A(int a) : a_(a), b_{1} {}", "~A() override = default;",
+                  "A(const A&) = delete;",
+                  "A& operator=(A&& other);", "using B = std::function<void()>;", "friend void g(A&);",
+                  "enum class E { a, b };", "static_assert(f());")
+    MEMBERS = ("int a_;", "std::function<void(int)> a_;", "Time a_{}, b_{};", "const int a_ = f(1);",
+               "std::atomic<int> a_{0};", "alignas(64) char a_[64];", "A* const a_ = nullptr;",
+               "unsigned a_ : 3;",
+               "std::map<int, std::vector<A>> a_{{1, {}}};")
+    NO_MEMBERS = ("int a;", "static int a_;", "void set_(int b);", "int a() const { return a_; }",
+                  "static constexpr int kA = 1;")
+
+    def size(self, *lines):
+        """(methods, members) of a class that has these lines."""
+        text = SPDX + "namespace joust {\nclass A {\n  " + "\n  ".join(lines) + "\n};\n}\n"
+        with tempfile.TemporaryDirectory() as root:
+            place = pathlib.Path(root, "src/net/a.hpp")
+            place.parent.mkdir(parents=True)
+            place.write_text(text)
+            return [found[3:] for found in classes._classes(tidy.Tree(root))]
+
+    def test_counting(self):
+        for line in self.METHODS:
+            self.assertEqual(self.size(line, "int b;"), [(1, 0)], line)
+        for line in self.NO_METHODS:
+            self.assertEqual(self.size(line, "int b;"), [(0, 0)], line)
+        for line in self.MEMBERS:
+            self.assertEqual(self.size(line), [(0, 2 if "b_" in line else 1)], line)
+        for line in self.NO_MEMBERS:
+            self.assertEqual(self.size(line)[0][1], 0, line)
+        everything = self.METHODS + self.NO_METHODS + self.MEMBERS
+        self.assertEqual(self.size(*everything), [(len(self.METHODS), len(self.MEMBERS) + 1)])
+
+    def test_size(self):
+        def files(methods, members):
+            inside = "  void f();\n" * methods + "  int a_;\n" * members
+            return {"src/net/a.hpp": f"namespace joust {{\nclass A {{\n{inside}}};\n}}\n"}
+        self.assertEqual(check(classes.class_size, files(25, 15)), [])
+        self.assertEqual(check(classes.class_size, files(26, 0)), ["src/net/a.hpp:3"])
+        self.assertEqual(check(classes.class_size, files(0, 16)), ["src/net/a.hpp:3"])
+        classes.LARGE["joust::A"] = (30, 15, "planted")
+        try:
+            self.assertEqual(check(classes.class_size, files(30, 15)), [])
+            for size in ((31, 15), (30, 16), (29, 15), (25, 15)):
+                self.assertEqual(len(check(classes.class_size, files(*size))), 1, size)
+            itself = {**files(30, 15), "tests/tidy/classes.py": ""}
+            others = len(classes.LARGE) - 1
+            self.assertEqual(len(check(classes.class_size, itself)), others, "a class that does not exist")
+        finally:
+            del classes.LARGE["joust::A"]
+
+    def test_one_file(self):
+        header = {"src/net/a.hpp": "namespace joust {\nclass A {\n  void f();\n};\n}\n"}
+        for head in ("void A::f() {", "A::A() : a_(1) {", "A::~A() {", "bool A::operator==(const A&) const {",
+                     "std::expected<int, std::string> A::f(int a) {", "A::B A::f() {",
+                     "auto A::B::f() -> int {"):
+            text = f"namespace joust {{\n{head}\n}}\n}}\n"
+            one = {**header, "src/net/a.cpp": text}
+            self.assertEqual(check(classes.class_in_one_file, one), [], head)
+            two = {**one, "src/net/b.cpp": text}
+            self.assertEqual(check(classes.class_in_one_file, two), ["src/net/b.cpp:3"], head)
+        for other in ("void g() {", "int b::f() {", "A f(A::B a) {"):
+            two = {**header, "src/net/a.cpp": "namespace joust {\nvoid A::f() {\n}\n}\n",
+                   "src/net/b.cpp": "namespace joust {\n" + other + "\n}\n}\n"}
+            self.assertEqual(check(classes.class_in_one_file, two), [], other)
+        unnamed = "namespace joust {\nnamespace {\nclass A {\n  void f();\n};\n" + \
+            "void A::f() {\n}\n}\n}\n"
+        two = {"src/net/a.cpp": unnamed, "src/net/b.cpp": unnamed}
+        self.assertEqual(check(classes.class_in_one_file, two), [], "a class of its own in each file")
 
 
 class Layers(unittest.TestCase):
@@ -166,11 +243,15 @@ class Words(unittest.TestCase):
         for other in ("struct Heard {", "class Heard final : public A {",
                       "template <typename T>\nclass Heard {"):
             file = f"namespace joust {{\n{other}\n}};\n}}\n"
-            files = {"include/joust/a.hpp": enum, "src/net/b.hpp": file}
-            self.assertEqual(len(check(words.one_type_one_name, files)), 1, other)
+            for place in ("src/net/b.hpp", "src/net/b.cpp"):
+                unnamed = "namespace joust {\nnamespace {\n}\n}\n"
+                files = {"include/joust/a.hpp": enum, place: unnamed + file}
+                self.assertEqual(len(check(words.one_type_one_name, files)), 1, other)
         for other in ("namespace joust {\nstruct Heard;\n",
                       "namespace joust {\nclass A {\n  struct Heard {\n",
-                      "namespace joust::file {\nstruct Heard {\n", "namespace {\nstruct Heard {\n"):
+                      "namespace joust::file {\nstruct Heard {\n", "namespace {\nstruct Heard {\n",
+                      "namespace joust {\nnamespace {\nstruct Heard {\n",
+                      "namespace joust {\ntemplate <>\nstruct Heard<int> {\n"):
             files = {"include/joust/a.hpp": enum, "src/net/b.hpp": other}
             self.assertEqual(check(words.one_type_one_name, files), [], other)
 
@@ -260,7 +341,7 @@ class Everything(unittest.TestCase):
 
 if __name__ == "__main__":
     # "Everything" looks back at what the others did.
-    order = [Lengths, Layers, Words, Documents, Everything]
+    order = [Lengths, Classes, Layers, Words, Documents, Everything]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in order)
     raise SystemExit(not unittest.TextTestRunner().run(suite).wasSuccessful())

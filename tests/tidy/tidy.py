@@ -4,13 +4,14 @@
 import pathlib
 import sys
 
+import classes
 import documents
 import layers
 import lengths
 import words
 from tree import Tree
 
-RULES = lengths.RULES + layers.RULES + words.RULES + documents.RULES
+RULES = lengths.RULES + classes.RULES + layers.RULES + words.RULES + documents.RULES
 
 
 def findings(root, rules=None):

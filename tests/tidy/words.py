@@ -4,6 +4,7 @@
 import re
 from dataclasses import dataclass
 
+import cpp
 from tree import Finding
 
 
@@ -68,26 +69,26 @@ def plain_comments(tree):
                               "Begin with a verb or a noun of the field: 'Returns ...', 'The window of ...'.")
 
 
-_NAMED = re.compile(r"^namespace (?P<space>[\w:]+)? ?\{|^(?:template\s*<[^>]*>\s*)?"
-                    r"(?:struct|class|enum(?: class)?)\s+(?P<type>\w+)(?:\s+final)?\s*(?::[^;{]*)?\{", re.M)
+_TYPE = re.compile(r"(?:template <.*> )?(?:struct|class|union|enum(?: class)?) (\w+)(?: final)? ?"
+                   r"(?::[^:{][^{]*)?\{")
 
 
 def one_type_one_name(tree):
-    """Two types of one name in one namespace break the one-definition rule, and no compiler reports it."""
+    """Two types of one name in one namespace break the one-definition rule, and no compiler reports it. Types
+    of unnamed namespaces are free."""
     places = {}
     for file in tree.files:
-        if not file.path.endswith(".hpp") or not file.path.startswith(("src/", "include/")):
+        if not file.is_cpp or not file.path.startswith(("src/", "include/")):
             continue
-        space = None
-        for found in _NAMED.finditer(file.text):
-            if found[0].startswith("namespace"):
-                space = found["space"]
-            elif space:
-                other = places.setdefault((space, found["type"]), file.path)
-                if other != file.path:
-                    yield Finding(file.path, file.text.count("\n", 0, found.start()) + 1,
-                                  f"{space}::{found['type']} is a type of {other} too",
-                                  "Name one of them otherwise.")
+        for line, scope, text in cpp.declarations(file.code):
+            found = _TYPE.match(" ".join(text.split()))
+            if not found or not scope or any(kind != "namespace" or not name for kind, name in scope):
+                continue
+            name = "::".join([part for _, part in scope] + [found[1]])
+            other = places.setdefault(name, file.path)
+            if other != file.path:
+                yield Finding(file.path, line, f"{name} is a type of {other} too",
+                              "Name one of them otherwise.")
 
 
 def banned_calls(tree):
