@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "load/progress.hpp"
+
 namespace joust {
 namespace {
 
@@ -24,6 +26,13 @@ Channel pop(std::vector<Channel>& heap) {
 }
 
 }  // namespace
+
+Channel::Channel(const LoadPlan& plan, std::uint64_t its_number)
+    : number(its_number), backoff(plan.backoff_least, plan.backoff_most, mixed(plan.seed) + its_number) {}
+
+Channel::Channel(Channel&& other) noexcept = default;
+Channel& Channel::operator=(Channel&& other) noexcept = default;
+Channel::~Channel() = default;
 
 Channels::Channels(const LoadPlan& plan)
     : plan_(plan),

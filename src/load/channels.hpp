@@ -11,17 +11,20 @@
 #include "connection/backoff.hpp"
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
-#include "load/progress.hpp"
 #include "load/schedule.hpp"
 
 namespace joust {
+
+struct Handover;
 
 // A logical connection of a load. It outlives a connection that ends with a reply and, with
 // LoadPlan::Reconnect::always, a lost one: the next connection that takes the channel continues the remaining
 // work.
 struct Channel {
-  Channel(const LoadPlan& plan, std::uint64_t its_number)
-      : number(its_number), backoff(plan.backoff_least, plan.backoff_most, mixed(plan.seed) + its_number) {}
+  Channel(const LoadPlan& plan, std::uint64_t its_number);
+  Channel(Channel&& other) noexcept;
+  Channel& operator=(Channel&& other) noexcept;
+  ~Channel();
 
   std::uint64_t number;
   bool opened = false;          // a connection of this channel has been open,

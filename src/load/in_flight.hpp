@@ -9,7 +9,7 @@
 
 namespace joust {
 
-// The intended send times of outstanding requests, oldest first. The oldest is stored in the object itself,
+// The times of outstanding requests, oldest first. The oldest is stored in the object itself,
 // because most loads have one request on each connection.
 class InFlight {
  public:

@@ -1,48 +1,72 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
+
+#include "joust/time.hpp"
+#include "load/in_flight.hpp"
+#include "load/request_numbers.hpp"
 
 namespace joust {
 
-// The numbers of the outstanding requests of a connection whose replies may be missing, repeated or in any
-// order. Requests are given up in the order of their numbers. A place in this list is the same place in
-// InFlight.
+// The requests of one connection that have no reply yet, oldest first: when each was due, when it was sent
+// (open loops only: elsewhere it is sent when it is due), and its number (over a lossy delivery only).
 class Outstanding {
  public:
-  // The number of lost requests that are stored. Later replies to older requests count as repeated.
-  static constexpr std::size_t kLostKept = 1024;
+  struct Request {
+    Time due, sent;
+  };
 
-  void push(std::uint64_t number) { numbers_.push_back(number); }  // greater than all earlier ones
-  void clear() { numbers_.clear(); }
+  // `numbered`: replies may come in any order, and requests are found by their numbers.
+  explicit Outstanding(bool numbered) : numbers_(numbered ? std::make_unique<RequestNumbers>() : nullptr) {}
 
-  std::optional<std::size_t> place_of(std::uint64_t number) const { return place_in(numbers_, number); }
-  void remove(std::size_t place) { numbers_.erase(numbers_.begin() + static_cast<std::ptrdiff_t>(place)); }
+  bool empty() const { return due_.empty(); }
+  std::size_t size() const { return due_.size(); }
+  // Not empty:
+  Time oldest_due() const { return due_.oldest(); }
+  Time oldest_sent() const { return sent_.empty() ? due_.oldest() : sent_.oldest(); }
+  // Returns the number of requests that were not due before `earliest`.
+  std::size_t due_since(Time earliest) const { return due_.since(earliest); }
 
-  void lose_oldest() {
-    lost_.push_back(numbers_.front());
-    numbers_.pop_front();
-    if (lost_.size() > kLostKept) lost_.pop_front();
+  // Adds the request with the greatest number so far. `sent`: in open loops.
+  void push(std::uint64_t number, Time due, std::optional<Time> sent) {
+    if (numbers_) numbers_->push(number);
+    due_.push(due);
+    if (sent) sent_.push(*sent);
   }
-  // Returns whether the request was given up: true once for each.
-  bool was_lost(std::uint64_t number) {
-    const auto place = place_in(lost_, number);
-    if (place) lost_.erase(lost_.begin() + static_cast<std::ptrdiff_t>(*place));
-    return place.has_value();
+  // Removes the request at `place`, where 0 is the oldest: it has its reply.
+  Request take(std::size_t place) {
+    if (numbers_) numbers_->remove(place);
+    return remove(place);
   }
+  // Removes the oldest request: it has waited for too long. Numbered only.
+  Request give_up_oldest() {
+    numbers_->lose_oldest();
+    return remove(0);
+  }
+  void set_all(Time time) {  // all requests are due, and sent, at this time
+    due_.set_all(time);
+    sent_.set_all(time);
+  }
+  void clear() {
+    due_.clear();
+    sent_.clear();
+    if (numbers_) numbers_->clear();
+  }
+
+  RequestNumbers* numbers() const { return numbers_.get(); }  // null unless numbered
 
  private:
-  static std::optional<std::size_t> place_in(const std::deque<std::uint64_t>& sorted, std::uint64_t number) {
-    const auto found = std::ranges::lower_bound(sorted, number);
-    if (found == sorted.end() || *found != number) return std::nullopt;
-    return static_cast<std::size_t>(found - sorted.begin());
+  Request remove(std::size_t place) {
+    const Time due = due_.take(place);
+    return {.due = due, .sent = sent_.empty() ? due : sent_.take(place)};
   }
 
-  std::deque<std::uint64_t> numbers_, lost_;
+  InFlight due_, sent_;
+  std::unique_ptr<RequestNumbers> numbers_;
 };
 
 }  // namespace joust

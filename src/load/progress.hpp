@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <optional>
 
 #include "joust/time.hpp"
-#include "load/in_flight.hpp"
+#include "load/outstanding.hpp"
+#include "load/run.hpp"
 #include "load/schedule.hpp"
 #include "load/turns.hpp"
 
 namespace joust {
 
-// The progress of one connection of a load: a part of its session, which reads and writes it for every
-// message.
-struct Progress {
+struct Handover;
+
+// The progress of one connection through the phases of a load: when its requests are due, which requests are
+// outstanding, and which of them count in the timed window. It writes the window's records, and reads and
+// writes no message. A connection that ends with a reply moves it to the next connection of its channel.
+class Progress {
+ public:
   enum class Phase : std::uint8_t {
     waiting,    // for the start, or the next turn; the first requests are written, but not shown
     warming,    // requests that are not recorded: the warm-up, or the ramp of a turn
@@ -22,24 +30,99 @@ struct Progress {
     finishing,  // no new requests; the last replies are still verified
   };
 
+  Progress(LoadRun& run, const Channel& channel, bool lossy);
+
+  Phase phase() const { return phase_; }
+  const Outstanding& outstanding() const { return outstanding_; }
+  bool finished() const { return finished_; }
+  void finish() { finished_ = true; }
+  // Returns whether the first requests of the next phase are written before it begins, and not shown yet.
+  bool in_advance() const { return phase_ == Phase::waiting || phase_ == Phase::ready; }
+  bool shows_requests() const;
+  bool records(Time now) const;
+  // Return whether another request is to be sent, and whether that is now; in any phase, also in advance.
+  bool wants_to_send() const;
+  bool is_due(Time now) const;
+  // Returns whether all requests of the window, or of a counted turn, are sent.
+  bool all_sent() const;
+  bool owes() const;
+  // Returns whether the missing replies do not count any more: they have been counted as in flight.
+  bool awaits_nothing() const { return phase_ == Phase::finishing && (cut_off_ || !plan().open_loop()); }
+  bool may_go_on() const { return !finished_ && phase_ != Phase::finishing && !all_sent(); }
+  // Returns when a phase ends or a reply is overdue even if nothing is received, or Time::max().
+  Time deadline() const;
+  Time next_due() const { return plan().has_schedule() ? schedule_.next() : Time{}; }
+
+  // The steps of the phases, in their order. Call them for each input, unless in_window().
+  bool in_window(Time now) const { return phase_ == Phase::measuring && now < closes_; }
+  bool begin();  // returns true if the load, or a turn, has begun
+  void pass_warm_up(Time now);
+  bool get_ready();  // returns true if the replies of the warm-up are there; requests may then be written
+  void pass_window(Time now);
+  bool ends_turn() const { return phase_ == Phase::settling && plan().turns && !owes(); }
+  void rest();  // requests of the next turn may then be written
+  void leave_window(Time now);
+  void stop_waiting(Time now);  // in an open loop, for a server that stays too slow
+  void finish_if_done(Time now);
+
+  // Events.
+  void sent(std::uint64_t number, Time now);
+  void wrote(std::uint64_t bytes, Time now);
+  void answered(std::size_t place, bool held_back, Time now);  // 0: the oldest request
+  void give_up_oldest(bool held_back, Time now);
+  void free_slot(bool held_back, Time now);
+  void withdraw() { outstanding_.clear(); }
+  void drain(Time now);
+  void lose_schedule();
+  void fail(Time now);
+
+  // Connections in place of this one.
+  void leave(Channel& channel, bool greeted, Time now);  // the connection is lost
+  bool rejoin(Channel& channel, Time now);               // returns whether the load is running
+  std::unique_ptr<Handover> hand_over(Time now);         // the connection has ended with a reply
+  void go_on(Time now) { slot_free_ = now; }             // the next connection is open
+
+ private:
+  const LoadPlan& plan() const { return run_->plan(); }
+  Recorder& recorder() const { return run_->recorder(); }
+  bool begins() const { return plan().turns ? run_->turn() != turn_ : run_->start().has_value(); }
+  bool is_of_window(Time due) const { return !plan().open_loop() || due >= *run_->opens(); }
+  bool has_more() const;
+  std::optional<std::uint64_t> most_requests() const;
+  Time warm_up_ends() const { return plan().messages ? *run_->start() + plan().warmup : *run_->opens(); }
+  void begin_schedule(Time now);
+  void enter_window(Time opens);
+  void cut_off(Time now);
+  void count_in_flight(Time now);
+  std::uint64_t due_in_window() const;
+  std::size_t in_flight_of_window() const;
+  void record(const Outstanding::Request& request, Time now);
+
+  // Every message reads and writes the first members: with thousands of connections they are fetched from
+  // main memory each time, so they are close together.
   Phase phase_ = Phase::waiting;
+  bool finished_ = false;
   bool answered_ = false;  // a reply was verified in the window
+  bool replied_ = false;   // a reply has come
+  bool ever_replied_;      // a reply has come on an earlier connection of the channel
   bool left_window_ = false;
-  bool cut_off_ = false;         // after the window: its requests are not awaited any more
-  Turns::Number turn_ = 0;       // the turn that was entered last
+  bool cut_off_ = false;  // after the window: its requests are not awaited any more
+  bool entered_window_;   // counted as behind at the window's opening, in an open loop
+  bool in_flight_counted_ = false;
+  Turns::Number turn_ = 0;  // the turn that was entered last
+  LoadRun* run_;
   Time opens_{};                 // the window, as far as this connection knows
   Time closes_ = Time::max();    // (duration only)
   std::uint64_t in_window_ = 0;  // requests written for the window, or the turn (messages only)
-  InFlight intended_{};          // intended send time of each outstanding request
+  Outstanding outstanding_;
+  Schedule schedule_;               // with an interval or a rate
+  Time slot_free_{};                // open loop: time since when at least one slot has been free
+  std::uint64_t unseen_bytes_ = 0;  // bytes of requests written in advance
 };
 
 // The state that a connection which ends with a reply leaves to the next connection of its channel.
 struct Handover {
-  explicit Handover(const Schedule& its_schedule) : schedule(its_schedule) {}
-
-  Progress progress{};
-  Schedule schedule;
-  InFlight sent;                // open loop: first send time of each outstanding request
+  Progress progress;
   std::uint64_t in_flight = 0;  // counted as in flight by the recorder, until they are sent again
 };
 

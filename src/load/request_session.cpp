@@ -5,111 +5,144 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "base/units.hpp"
+#include "session/numbered.hpp"
 
 namespace joust {
+namespace {
 
+constexpr Duration kGreetEvery = std::chrono::milliseconds(200);
+constexpr Duration kGreetFor = std::chrono::seconds(10);
+
+Progress progress_of(LoadRun& run, Channel& channel, bool lossy) {
+  if (!channel.handover) return Progress(run, channel, lossy);
+  return std::move(channel.handover->progress);
+}
+
+}  // namespace
+
+// Takes a handover before the connection is open, so that a failure to open it counts as a failure of a
+// connection with these requests.
 RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
                                Channel& channel, const Delivery& delivery)
-    : exchange_(std::move(exchange)),
-      lossy_(delivery.lossy ? std::make_unique<Lossy>(exchange_->carries_numbers()) : nullptr),
+    : greeted_(channel.handover != nullptr),
+      lossy_(delivery.lossy),
       run_(run),
-      plan_(run.plan()),
+      exchange_(std::move(exchange)),
+      progress_(progress_of(run, channel, delivery.lossy)),
       framing_(framing),
       deframer_(framing),
+      writer_(framing, *exchange_, delivery),
       unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
-      schedule_(channel.schedule ? *channel.schedule : Schedule(plan_, channel.number)),
       channel_(std::move(channel)) {
-  if (channel_.handover) take_over(*std::exchange(channel_.handover, nullptr));
+  if (const auto handover = std::exchange(channel_.handover, nullptr))
+    run_.recorder().taken_over(handover->in_flight);
 }
+
+// The greeting.
 
 void RequestSession::on_open(Time now) {
   if (greeted_) return go_on(now);
-  greets_ = greet(now);
+  greet(now);
   last_message_ = now;
   if (!greets_) ready(now);
 }
 
+// Writes the greeting. Over a stream it is written once.
+void RequestSession::greet(Time now) {
+  if (lossy_ && !greeting_) greeting_.emplace(GreetingTimes{.until = now + kGreetFor});
+  if (lossy_) greeting_->next = now + kGreetEvery;
+  greets_ = writer_.write_greeting();
+}
+
+// Repeats the greeting, but not while the transport has not taken the previous one.
+void RequestSession::greet_again(Time now) {
+  if (now >= greeting_->until) return fail({Stage::timeout, 0, "the greeting had no answer"}, now);
+  if (now < greeting_->next) return;
+  if (writer_.outbox().empty())
+    greet(now);
+  else
+    greeting_->next = now + kGreetEvery;
+}
+
 void RequestSession::ready(Time now) {
   greeted_ = true;
-  if (channel_.opened) return reconnect(now);
+  if (channel_.opened) {
+    if (progress_.rejoin(channel_, now)) conclude(now);
+    return fill(now);
+  }
   channel_.opened = true;
   fill(now);  // before the count, because the start may follow at once
   run_.opened(now);
 }
 
-// Returns true while written requests must not be shown yet.
-bool RequestSession::shut() const {
-  if (!greeted_) return false;
-  if (phase_ == Phase::waiting) return !begins();
-  if (phase_ == Phase::ready) return !run_.opens();
-  return false;
-}
-
-// Returns true if the current phase has another request, regardless of slots and time.
-bool RequestSession::has_more() const {
-  if (!greeted_ || finished_ || phase_ == Phase::settling || phase_ == Phase::finishing) return false;
-  const auto most = most_requests();
-  const bool for_window = phase_ == Phase::waiting ? plan_.warmup == Duration{} : phase_ != Phase::warming;
-  return !most || !(for_window || plan_.turns) || in_window_ < *most;
-}
-
-// Returns the number of requests. The size of a counted turn is not known before it begins, but it has at
-// least one request.
-std::optional<std::uint64_t> RequestSession::most_requests() const {
-  if (!plan_.counted_turns) return plan_.messages;
-  return phase_ == Phase::waiting ? 1 : run_.messages_in_turn();
-}
+// The requests.
 
 bool RequestSession::may_send(Time now) const {
   if (!wants_to_send()) return false;
   // Other members may wait for a message, so none is written before it can be sent.
-  if (plan_.turns && greets_ && in_advance()) return false;
-  if (!plan_.has_schedule()) return true;
-  // In an open loop the time of each send is a result, so none is written in advance.
-  if (in_advance()) return !plan_.open_loop() && schedule_.begins_with_all() && intended_.empty();
-  return now >= schedule_.next();
+  if (plan().turns && greets_ && progress_.in_advance()) return false;
+  return progress_.is_due(now);
 }
 
-// Writes requests. By a schedule, a request's intended time is its place in the schedule, however late the
-// loop sends it. The delay counts as latency; otherwise a slow client would hide the latency that it causes.
 void RequestSession::fill(Time now) {
-  Writer request(framing_, outbox_);
-  const std::size_t before = outbox_.size();
-  const std::uint64_t first = requests_;
-  if (held_back_ && has_room()) free_slot(now);
-  while (has_room() && may_send(now)) send_due(now, request);
-  held_back_ = !has_room() && wants_to_send();
-  const std::uint64_t bytes = outbox_.size() - before - (requests_ - first) * unsent_frame_bytes_;
-  if (in_advance()) unseen_bytes_ += bytes;
-  if (records(now)) run_.recorder().bytes_sent(bytes);
+  const std::size_t before = writer_.outbox().size();
+  const std::uint64_t first = writer_.requests();
+  if (held_back_ && writer_.has_room()) progress_.free_slot(true, now);
+  while (writer_.has_room() && may_send(now)) progress_.sent(writer_.write_request(), now);
+  held_back_ = !writer_.has_room() && wants_to_send();
+  const std::uint64_t frames = (writer_.requests() - first) * unsent_frame_bytes_;
+  progress_.wrote(writer_.outbox().size() - before - frames, now);
 }
 
-void RequestSession::send_due(Time now, Writer& request) {
-  const bool by_schedule = plan_.has_schedule() && !in_advance();
-  const Time intended = by_schedule ? schedule_.next() : now;
-  if (lossy_)
-    write_numbered(request);
-  else
-    exchange_->write_request(requests_, request);
-  ++requests_;
-  intended_.push(intended);
-  if (phase_ == Phase::measuring || phase_ == Phase::ready || plan_.warmup == Duration{}) ++in_window_;
-  if (by_schedule) schedule_.advance();
-  if (plan_.open_loop()) sent_.push(now);
-  if (in_advance() || !records(now) || !is_of_window(intended)) return;
-  run_.recorder().sent(1);
-  if (plan_.open_loop()) run_.recorder().sent_late(now - std::max(intended, slot_free_));
+void RequestSession::next_phases(Time now) {
+  if (progress_.begin()) last_request_ = false;
+  progress_.pass_warm_up(now);
+  if (progress_.get_ready()) {
+    fill(now);
+    channel_.settled = true;
+    run_.settled(now);
+  }
+  progress_.pass_window(now);
+  if (!progress_.ends_turn()) return;
+  last_request(now);
+  if (!all_received()) return;
+  progress_.rest();
+  fill(now);
+  run_.rested(now);
 }
+
+void RequestSession::last_request(Time now) {
+  if (!greeted_ || std::exchange(last_request_, true)) return;
+  last_message_ = now;  // from now on the connection waits for messages of other members
+  exchange_->on_last_request();
+}
+
+// Finishes the connection after an input if no work is left.
+void RequestSession::conclude(Time now) {
+  advance(now);
+  const bool all_sent = progress_.all_sent();
+  progress_.stop_waiting(now);
+  if (all_sent || (progress_.phase() == Phase::finishing && !progress_.owes())) last_request(now);
+  if (finished() || !all_received()) return;
+  if (all_sent) {
+    progress_.leave_window(now);
+    advance(now);
+  }
+  progress_.finish_if_done(now);
+}
+
+// The replies.
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
-  const bool counts = records(now);
+  const bool counts = progress_.records(now);
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_ && !ended_) {
-    if (intended_.empty() && !greets_ && !lossy_) {
+    if (outstanding().empty() && !greets_ && !lossy_) {
       refuse({.complaint = "there are bytes that no request asked for",
               .request = replies_,
               .came = chunk.subspan(taken)},
@@ -136,7 +169,7 @@ void RequestSession::check(Bytes message, Time now) {
   last_message_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
   const MessageKind kind = exchange_->classify(replies_, message);
   const bool is_reply = kind == MessageKind::reply || (kind == MessageKind::last_reply && !greets_);
-  const bool fits = is_reply                        ? !intended_.empty()
+  const bool fits = is_reply                        ? !outstanding().empty()
                     : kind == MessageKind::greeting ? greets_ && !greeted_
                                                     : kind == MessageKind::other;
   if (!fits) return refuse_reply(replies_, message, now);
@@ -145,10 +178,59 @@ void RequestSession::check(Bytes message, Time now) {
   if (kind == MessageKind::greeting) ready(now);
 }
 
+void RequestSession::check_numbered(Bytes message, Time now) {
+  last_message_ = now;
+  RequestNumbers& numbers = *outstanding().numbers();
+  NumberedMessage reply{.number = 0, .message = message};
+  const bool own_numbers = exchange_->carries_numbers();
+  if (!own_numbers) {
+    const auto numbered = without_number(message);
+    if (!numbered) return refuse({.complaint = "a reply has no number", .came = message}, now);
+    reply = *numbered;
+    if (reply.number != kGreetingNumber && !numbers.place_of(reply.number))
+      return count_stray(reply.number, reply.message, now);
+  }
+  switch (exchange_->classify(reply.number, reply.message)) {
+    case MessageKind::wrong:
+    case MessageKind::last_reply:  // a message transport has no stream that could end
+      return refuse_reply(reply.number, reply.message, now);
+    case MessageKind::greeting:
+      if (!greets_)
+        return refuse({.complaint = exchange_->complaint(), .request = reply.number, .came = reply.message},
+                      now);
+      if (!greeted_) ready(now);
+      return;
+    case MessageKind::repeated:
+      return run_.recorder().duplicated();
+    case MessageKind::other:
+      return;
+    case MessageKind::reply:
+      break;
+  }
+  const std::uint64_t number = own_numbers ? exchange_->number_of(message) : reply.number;
+  if (const auto place = numbers.place_of(number)) return answered(*place, now);
+  count_stray(number, reply.message, now);
+}
+
+// Counts a reply to a request that is not outstanding.
+void RequestSession::count_stray(std::uint64_t number, Bytes came, Time now) {
+  if (number >= writer_.requests())
+    return refuse({.complaint = "a reply to no request", .request = number, .came = came}, now);
+  if (outstanding().numbers()->was_lost(number))
+    run_.recorder().late();
+  else
+    run_.recorder().duplicated();
+}
+
+void RequestSession::answered(std::size_t place, Time now) {
+  ++replies_;
+  progress_.answered(place, held_back_, now);
+}
+
 void RequestSession::refuse_reply(std::uint64_t request, Bytes came, Time now) {
   refuse({.complaint = exchange_->complaint(),
           .request = request,
-          .expected = intended_.empty() ? Bytes() : exchange_->expected(request),
+          .expected = outstanding().empty() ? Bytes() : exchange_->expected(request),
           .came = came},
          now);
 }
@@ -158,66 +240,75 @@ void RequestSession::refuse(WrongReply wrong, Time now) {
   fail({Stage::verify, 0, describe(wrong)}, now);
 }
 
-// Records the reply to the request at `place`, where 0 is the oldest.
-void RequestSession::answered(std::size_t place, Time now) {
-  ++replies_;
-  free_slot(now);
-  if (lossy_) lossy_->outstanding.remove(place);
-  const Time intended = intended_.take(place);
-  record(intended, plan_.open_loop() ? sent_.take(place) : intended, now);
+// Deadlines.
+
+std::optional<Time> RequestSession::deadline() const {
+  if (finished() || !shows_requests()) return std::nullopt;
+  const Phase phase = progress_.phase();
+  if (greeted_ && phase == Phase::waiting) return run_.start();  // at once when the start is known
+  if (lossy_ && !greeted_) return greeting_->next;
+  // Other members may have completed this connection: on_deadline() is then called at once.
+  if (waits_for_others())
+    return last_request_ && all_received() ? last_message_ : last_message_ + *plan().request_timeout;
+  if (phase == Phase::ready && outstanding().empty()) return run_.opens();
+  Time due = progress_.deadline();
+  const bool has_place = plan().has_schedule()
+                             ? writer_.has_room()
+                             : held_back_ && writer_.outbox().size() <= RequestWriter::kMostUnsent / 2;
+  if (has_place && wants_to_send()) due = std::min(due, progress_.next_due());
+  return due == Time::max() ? std::nullopt : std::optional(due);
 }
 
-// Notes a free slot. Called before a request is removed, or when the outbox has room for one.
-void RequestSession::free_slot(Time now) {
-  if (intended_.size() < plan_.depth && !held_back_) return;
-  slot_free_ = now;
-  // Closed loop: all slots were in use, so later sends are moved back, and no burst makes up for them.
-  if (plan_.has_schedule() && !plan_.open_loop()) schedule_.move_back(now);
+bool RequestSession::is_overdue(Time now) const {
+  return !outstanding().empty() && shows_requests() &&
+         now >= outstanding().oldest_sent() + *plan().request_timeout;
 }
 
-void RequestSession::forget_requests() {
-  intended_.clear();
-  sent_.clear();
-  if (lossy_) lossy_->outstanding.clear();
-}
-
-void RequestSession::record(Time intended, Time sent, Time now) {
-  const bool counts = records(now) && is_of_window(intended);
-  Recorder& recorder = run_.recorder();
-  if (plan_.turns || plan_.open_loop()) recorder.replied(now, !counts);
-  if (!counts) {
-    if (plan_.turns) recorder.beside();
-    return;
-  }
-  recorder.verified(now - intended, now - opens_);
-  if (plan_.open_loop()) recorder.uncorrected(now - sent);
-  if (!std::exchange(answered_, true)) recorder.answered();
-}
-
-void RequestSession::fail(const Failure& failure, Time now) {
-  if (failed_) return;
+void RequestSession::on_deadline(Time now) {
   advance(now);
-  if (leaves_channel(failure)) return leave_channel(failure, now);
-  lose_schedule();
-  failed_ = finished_ = true;
-  if (!greeted_) return run_.not_opened(failure, now);
-  exchange_->on_failure();
-  last_request(now);
-  run_.failed(failure);
-  if (records(now)) run_.recorder().failed(in_flight_of_window());
-  if (phase_ < Phase::ready && plan_.messages && plan_.warmup != Duration{}) run_.settled(now);
-  if (!plan_.turns) {
-    if (!std::exchange(left_window_, true) || plan_.open_loop()) run_.measured(now);
-  } else if (phase_ != Phase::finishing) {
-    run_.gone(turn_, phase_ == Phase::waiting, now);
-  }
-  forget_requests();
-  phase_ = Phase::finishing;
+  if (lossy_)
+    on_lossy_deadline(now);
+  else if (is_overdue(now))
+    fail({Stage::timeout, 0,
+          "no reply within the request timeout of " + format_duration(*plan().request_timeout)},
+         now);
+  else if (waits_for_others() && (!greeted_ || !all_received()) &&
+           now >= last_message_ + *plan().request_timeout)
+    fail({Stage::timeout, 0,
+          fmt::format("nothing came within the request timeout of {}, and not all is there",
+                      format_duration(*plan().request_timeout))},
+         now);
+  fill(now);
+  conclude(now);
 }
+
+// Gives up requests without a reply, and goes on.
+void RequestSession::on_lossy_deadline(Time now) {
+  if (!greeted_) return greet_again(now);
+  while (is_overdue(now)) progress_.give_up_oldest(held_back_, now);
+  if (!waits_for_others() || all_received() || now < last_message_ + *plan().request_timeout) return;
+  exchange_->on_silence();
+  last_message_ = now;
+}
+
+void RequestSession::on_drain(Time now) {
+  advance(now);
+  run_.stopped(now);
+  if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
+  if (!shows_requests() || progress_.phase() == Phase::waiting) {
+    writer_.withdraw();
+    exchange_->on_withdrawn(outstanding().size());
+    progress_.withdraw();
+  }
+  progress_.drain(now);
+  conclude(now);
+}
+
+// The end of the connection.
 
 // The end of the stream may be the end of a reply too.
 void RequestSession::on_peer_finished(Time now) {
-  if (finished_) return;
+  if (finished()) return;
   const Deframer::Step step = deframer_.end();
   if (step.status == Deframer::Status::malformed)
     return fail({Stage::verify, 0, std::string(deframer_.complaint())}, now);
@@ -227,64 +318,63 @@ void RequestSession::on_peer_finished(Time now) {
     conclude(now);
     conclude_last(now);
   }
-  if (!finished_) fail({Stage::receive, 0, "the server closed the connection early"}, now);
+  if (!finished()) fail({Stage::receive, 0, "the server closed the connection early"}, now);
 }
 
-void RequestSession::on_deadline(Time now) {
+void RequestSession::fail(const Failure& failure, Time now) {
+  if (failed_) return;
   advance(now);
-  if (lossy_)
-    on_lossy_deadline(now);
-  else if (!intended_.empty() && !shut() && now >= oldest_sent() + *plan_.request_timeout)
-    fail({Stage::timeout, 0,
-          "no reply within the request timeout of " + format_duration(*plan_.request_timeout)},
-         now);
-  else if (waits_for_others() && (!greeted_ || !all_received()) &&
-           now >= last_message_ + *plan_.request_timeout)
-    fail({Stage::timeout, 0,
-          fmt::format("nothing came within the request timeout of {}, and not all is there",
-                      format_duration(*plan_.request_timeout))},
-         now);
+  // Another connection would not correct a wrong reply. In the last phase no work is left.
+  if (plan().reconnects() && failure.stage != Stage::verify && progress_.may_go_on())
+    return leave_channel(failure, now);
+  progress_.lose_schedule();
+  progress_.finish();
+  failed_ = true;
+  if (!greeted_) return run_.not_opened(failure, now);
+  exchange_->on_failure();
+  last_request(now);
+  run_.failed(failure);
+  progress_.fail(now);
+}
+
+// Leaves the channel to the next connection, which joins the load.
+void RequestSession::leave_channel(const Failure& failure, Time now) {
+  failed_ = true;
+  if (greeted_) exchange_->on_failure();
+  progress_.leave(channel_, greeted_, now);
+  run_.lost(std::move(channel_), failure, now);
+}
+
+// Connections that the server ends with a reply, such as that of HTTP with `Connection: close`. Nothing is
+// lost with such a connection, so nothing has failed. Another connection takes the channel, sends the
+// unanswered requests again, and goes on in the same phase of the load.
+
+// Completes each input that may contain a reply.
+void RequestSession::conclude_last(Time now) {
+  if (!ended_ || finished()) return;
+  if (!progress_.awaits_nothing()) return hand_over(now);
+  progress_.withdraw();
+  conclude(now);
+}
+
+void RequestSession::hand_over(Time now) {
+  channel_.handover = progress_.hand_over(now);
+  failed_ = true;  // the connection takes no part any more
+  channel_.replied = channel_.ever_replied = true;
+  run_.handed_over(std::move(channel_), now);
+}
+
+// Goes on when the connection is open: the requests of the previous connection are sent again, and keep their
+// times.
+void RequestSession::go_on(Time now) {
+  last_message_ = now;
+  progress_.go_on(now);
+  for (std::size_t i = 0; i < outstanding().size(); ++i) writer_.write_request();
+  const std::uint64_t again = writer_.outbox().size();
+  advance(now);
+  if (progress_.records(now)) run_.recorder().bytes_sent(again);
   fill(now);
   conclude(now);
-}
-
-void RequestSession::on_drain(Time now) {
-  advance(now);
-  run_.stopped(now);
-  if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
-  if (shut() || phase_ == Phase::waiting) {
-    // The requests written in advance have not been shown.
-    const std::size_t unseen = outbox_.size();
-    outbox_.consumed(unseen);
-    outbox_.released(unseen);
-    exchange_->on_withdrawn(intended_.size());
-    forget_requests();
-  }
-  closes_ = std::min(closes_, now);
-  if (phase_ == Phase::measuring) leave_window(now);
-  cut_off(now);  // in the middle of a turn, or of an open loop
-  phase_ = Phase::finishing;
-  conclude(now);
-}
-
-// Returns true if only the greeting's answer or messages of other members are outstanding.
-bool RequestSession::waits_for_others() const {
-  return !greeted_ || (last_request_ && intended_.empty());
-}
-
-std::optional<Time> RequestSession::deadline() const {
-  if (finished_ || shut()) return std::nullopt;
-  if (greeted_ && phase_ == Phase::waiting) return run_.start();  // at once when the start is known
-  if (lossy_ && !greeted_) return lossy_->greet_next;
-  // Other members may have completed this connection: on_deadline() is then called at once.
-  if (waits_for_others())
-    return last_request_ && all_received() ? last_message_ : last_message_ + *plan_.request_timeout;
-  if (phase_ == Phase::ready && intended_.empty()) return run_.opens();
-  Time due = border();
-  if (!intended_.empty()) due = std::min(due, oldest_sent() + *plan_.request_timeout);
-  const bool has_place = plan_.has_schedule() ? has_room() : held_back_ && outbox_.size() <= kMostUnsent / 2;
-  if (has_place && wants_to_send()) due = plan_.has_schedule() ? std::min(due, schedule_.next()) : Time{};
-  return due == Time::max() ? std::nullopt : std::optional(due);
 }
 
 }  // namespace joust

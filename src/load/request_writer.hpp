@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "joust/framing.hpp"
+#include "joust/handler.hpp"
+#include "joust/outbox.hpp"
+#include "joust/service.hpp"
+
+namespace joust {
+
+// Writes the greeting and the requests of one connection into its outbox. Over a lossy delivery a number
+// travels before each of them, unless the exchange's messages carry numbers.
+class RequestWriter {
+ public:
+  // Requests are written as they can be sent: waiting output takes memory, and time before the next requests.
+  static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that exceeds them
+
+  // The exchange outlives the writer.
+  RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery)
+      : exchange_(exchange), numbered_(delivery.lossy && !exchange.carries_numbers()), framing_(framing) {}
+
+  bool has_room() const { return outbox_.size() < kMostUnsent; }
+  // Returns false if the protocol has no greeting.
+  bool write_greeting();
+  // Writes the next request, and returns its number.
+  std::uint64_t write_request();
+  // Removes output that the engine has not seen.
+  void withdraw();
+
+  std::uint64_t requests() const { return requests_; }  // written so far
+  Outbox& outbox() { return outbox_; }
+  const Outbox& outbox() const { return outbox_; }
+
+ private:
+  Exchange& exchange_;
+  const bool numbered_;
+  std::uint64_t requests_ = 0;
+  const Framing framing_;
+  Outbox outbox_;
+};
+
+}  // namespace joust
