@@ -28,9 +28,9 @@ SendTransfer::SendTransfer(SendPlan plan)
     : Transfer(plan.most_retries),
       plan_(std::move(plan)),
       limit_(plan_.bytes_per_s),
-      left_(plan_.items.size()) {
+      left_(plan_.items.size()),
+      folders_(static_cast<std::size_t>(std::ranges::count_if(plan_.items, &SourceItem::is_folder))) {
   for (const SourceItem& item : plan_.items) count().total += item.version.size;
-  folders_left_ = static_cast<std::size_t>(std::ranges::count_if(plan_.items, &SourceItem::is_folder));
   for (const std::string& why : plan_.missing) {
     ++count().failed;
     complain(why);
@@ -99,24 +99,22 @@ std::uint64_t SendTransfer::largest_whole() const {
 
 SendTransfer::Work SendTransfer::next_item(const Asker& asker) {
   if (!returned_.empty()) {
-    if (is_folder(returned_.front()) && !may_ask_for_folder(asker)) return {};
+    if (is_folder(returned_.front()) && !folders_.may_ask(asker.session)) return {};
     Work work = returned_.front();
     returned_.pop_front();
     return work;
   }
   while (next_ < plan_.items.size()) {
     if (plan_.items[next_].is_folder)
-      return may_ask_for_folder(asker) ? Work{.task = Task::whole, .item = next_++} : Work{};
-    if (folders_left_ > 0) return {};
+      return folders_.may_ask(asker.session) ? Work{.task = Task::whole, .item = next_++} : Work{};
+    if (!folders_.are_all_there()) return {};
     if (plan_.items[next_].version.size <= largest_whole()) return {.task = Task::whole, .item = next_++};
     if (asker.only_whole || large_) return {};
     if (begin_large(next_++)) return next_of_large();
   }
-  // Takes the deepest directory first: no process may pass through a closed one.
-  if (last_.empty() || !may_ask_for_folder(asker)) return {};
-  const std::size_t item = last_.back();
-  last_.pop_back();
-  return {.task = Task::whole, .item = item, .is_last = true};
+  if (const auto item = folders_.next_to_close(asker.session))
+    return {.task = Task::whole, .item = *item, .is_last = true};
+  return {};
 }
 
 bool SendTransfer::begin_large(std::size_t item) {
@@ -142,7 +140,7 @@ bool SendTransfer::begin_large(std::size_t item) {
 void SendTransfer::give_back(const Work& work) {
   const std::lock_guard lock(mutex_);
   if (work.task == Task::whole) {
-    if (is_folder(work)) --folders_asked_;
+    if (is_folder(work)) folders_.put_off();
     returned_.push_back(work);
     returned_.back().again = true;
     return;
@@ -159,16 +157,14 @@ void SendTransfer::give_back(const Work& work) {
 
 void SendTransfer::put_off(const Work& work) {
   const std::lock_guard lock(mutex_);
-  if (is_folder(work)) --folders_asked_;
+  if (is_folder(work)) folders_.put_off();
   returned_.push_back(work);
 }
 
-// Ends the transfer after the last item. If something has failed, directories stay open for the next attempt.
+// Ends the transfer after the last item.
 void SendTransfer::item_done() {
   if (--left_ > 0) return;
-  if (count().failed > 0) closed_.clear();
-  last_ = std::exchange(closed_, {});
-  left_ = last_.size();
+  left_ = folders_.begin_to_close(count().failed > 0);
   left_ == 0 ? end() : announce();
 }
 
@@ -282,6 +278,22 @@ void SendTransfer::finished(const Work& work) {
     }
   }
   if (complete) announce();
+}
+
+// Under the lock. `is_there`: the directory exists with a mode that this transfer has given it.
+void SendTransfer::folder_done(const Work& work, bool is_there) {
+  if (work.is_last) return folders_.answered_last();
+  const SourceItem& item = plan_.items[work.item];
+  const bool is_closed = item.is_on_way && (item.version.mode & kOwnersPermissions) != kOwnersPermissions;
+  if (folders_.answered(is_there && is_closed ? std::optional(work.item) : std::nullopt)) announce();
+}
+
+void SendTransfer::folder_is_there(const Work& work, bool by_this) {
+  progressed();
+  const std::lock_guard lock(mutex_);
+  if (by_this && !work.is_last && !plan_.items[work.item].is_on_way) ++count().folders;
+  folder_done(work, by_this || plan_.wishes.overwrites);
+  item_done();
 }
 
 }  // namespace joust::transfer

@@ -11,6 +11,7 @@
 
 #include "files/protocol/wire.hpp"
 #include "files/store/disk/digest_worker.hpp"
+#include "files/transfer/folder_order.hpp"
 #include "files/transfer/large_source.hpp"
 #include "files/transfer/rate_limit.hpp"
 #include "files/transfer/source_files.hpp"
@@ -90,7 +91,6 @@ class SendTransfer : public Transfer {
 
  private:
   Work next_item(const Asker& asker);
-  bool may_ask_for_folder(const Asker& asker);
   void folder_done(const Work& work, bool is_there);
   bool is_folder(const Work& work) const { return plan_.items[work.item].is_folder; }
   Work next_of_large();
@@ -107,14 +107,8 @@ class SendTransfer : public Transfer {
   std::deque<Work> returned_;  // whole files
   std::size_t next_ = 0;       // the first item that was never handed out
   std::size_t left_ = 0;       // items that are not done
-  // Directories are asked for over one connection at a time, in order, before any file, so that no file makes
-  // its directory. Directories to which their owner may not write get their mode at the end.
+  FolderOrder folders_;
   std::atomic<bool> was_busy_{false};
-  const void* folder_session_ = nullptr;
-  std::size_t folders_asked_ = 0;
-  std::size_t folders_left_ = 0;
-  std::vector<std::size_t> closed_;  // items: directories that get their mode at the end
-  std::vector<std::size_t> last_;    // items: those of closed_ when all else is done
   std::shared_ptr<LargeSource> large_;
   std::uint64_t kept_ = 0;  // bytes of large files that failed
   std::optional<Digest> digest_;
