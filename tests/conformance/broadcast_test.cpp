@@ -18,7 +18,7 @@ namespace joust::conformance {
 namespace {
 
 class BroadcastOn : public CommonSessionsTest {};
-JOUST_EVERY_ENGINE(BroadcastOn, Role::serve);
+JOUST_EVERY_ENGINE_EACH_CHOICE(BroadcastOn, Role::serve);
 
 // Separate, because it takes 2 s and tests mostly the room.
 class EvictionOn : public CommonSessionsTest {};

@@ -64,7 +64,7 @@ class LoadAgain : public EngineTest {
     await([&] { return server.bytes() > before + 100 * 32; }, "the server answers nobody");
   }
 };
-JOUST_EVERY_ENGINE(LoadAgain, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(LoadAgain, Role::dial);
 
 class LoadAgainAsItComes : public LoadAgain {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(LoadAgainAsItComes, Role::dial);

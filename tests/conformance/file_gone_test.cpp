@@ -37,7 +37,7 @@ JOUST_ENGINES(FileGoneOn, uploading_variants, Role::serve, defaults);
 
 // All of it has come: the sender, who has heard nothing of that, finds it done.
 TEST_P(FileGoneOn, GetItsNameWhenTheDiskHasIt) {
-  const test::SlowDisk slow(std::chrono::seconds(3));  // of which the server speaks after one
+  const test::SlowDisk slow(std::chrono::seconds(2));  // of which the server speaks after one
   const auto service = serve();
   const std::string text = pattern(file::kLargestData);  // a thread is left to wait for so much
   Server server(GetParam(), *service);

@@ -16,13 +16,13 @@ class FileByKernelOn : public FileTest {
   static std::string request(std::uint64_t size) { return wire({1, file::Fragment{{0, size}, "sent"}}); }
   void make_sent(std::size_t size) const { std::ofstream(path("sent"), std::ios::binary) << pattern(size); }
 };
-JOUST_EVERY_ENGINE(FileByKernelOn, Role::serve);
+JOUST_EVERY_ENGINE_EACH_CHOICE(FileByKernelOn, Role::serve);
 
 class UploadByKernelOn : public FileTest {};
 JOUST_ENGINES(UploadByKernelOn, uploading_variants, Role::serve, pairwise);
 
 class FileByKernelFrom : public FileTest {};
-JOUST_EVERY_ENGINE(FileByKernelFrom, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(FileByKernelFrom, Role::dial);
 
 TEST_P(FileByKernelOn, DoesAsItWasToldOrSaysThatItCannot) {
   checks(Duty::files);

@@ -16,19 +16,17 @@ Limits with_ring(std::size_t bytes) {
 }
 
 class FileRingTest : public FileTest {
+ public:
+  static bool applies(const Variant& variant) { return variant.engine->no_file_ring.empty(); }
+
  protected:
-  void SetUp() override {
-    FileTest::SetUp();
-    if (const std::string_view reason = GetParam().engine->no_file_ring; !IsSkipped() && !reason.empty())
-      GTEST_SKIP() << "no ring buffer for files: " << reason;
-  }
   std::unique_ptr<Service> serve_by_ring() const {
     return serve({{"file-write", "writev"}, {"overwrite", "yes"}});
   }
 };
 
 class FileRingOn : public FileRingTest {};
-JOUST_ENGINES(FileRingOn, uploading_variants, Role::serve, pairwise);
+JOUST_ENGINES(FileRingOn, uploading_variants, Role::serve, each_choice);
 
 class FileRingFrom : public FileRingTest {
  protected:
@@ -46,7 +44,7 @@ class FileRingFrom : public FileRingTest {
     return run.complaints();
   }
 };
-JOUST_EVERY_ENGINE(FileRingFrom, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(FileRingFrom, Role::dial);
 
 TEST_P(FileRingFrom, FetchesFilesWhateverTheRingsSize) {
   checks(Duty::files);

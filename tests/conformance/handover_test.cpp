@@ -134,7 +134,7 @@ class HandedOver : public EngineTest {
 
   std::uint64_t handovers_ = 0;
 };
-JOUST_EVERY_ENGINE(HandedOver, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(HandedOver, Role::dial);
 
 class HandedOverAsItComes : public HandedOver {};
 JOUST_EVERY_ENGINE_AS_IT_COMES(HandedOverAsItComes, Role::dial);

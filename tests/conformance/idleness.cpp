@@ -47,9 +47,4 @@ bool sleeps(const Variant& variant) {
   return variant.options.wait != Wait::spin;
 }
 
-void SleepingTest::SetUp() {
-  EngineTest::SetUp();
-  if (!sleeps(GetParam())) GTEST_SKIP() << "it does not sleep while it waits";
-}
-
 }  // namespace joust::conformance

@@ -18,7 +18,7 @@ namespace joust::conformance {
 namespace {
 
 class Inheriting : public EngineTest {};
-JOUST_EVERY_ENGINE(Inheriting, Role::serve);
+JOUST_EVERY_ENGINE_EACH_CHOICE(Inheriting, Role::serve);
 
 // A process with copies of all descriptors open at its creation.
 class Heir {

@@ -37,7 +37,7 @@ class AlarmsBlocked {
 class SignalStorm {
  public:
   SignalStorm() {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_handler = [](int) {};
     checked(::sigaction(SIGALRM, &action, &before_), "sigaction(SIGALRM)");
     const itimerval every{.it_interval = {0, 1000}, .it_value = {0, 1000}};
@@ -46,7 +46,7 @@ class SignalStorm {
   ~SignalStorm() {
     const itimerval never{};
     ::setitimer(ITIMER_REAL, &never, nullptr);
-    struct sigaction ignore{};
+    struct sigaction ignore {};
     ignore.sa_handler = SIG_IGN;  // discards a pending signal
     ::sigaction(SIGALRM, &ignore, nullptr);
     ::sigaction(SIGALRM, &before_, nullptr);
@@ -56,14 +56,17 @@ class SignalStorm {
 
  private:
   AlarmsBlocked here_;
-  struct sigaction before_{};
+  struct sigaction before_ {};
 };
 
-class ServingInterrupted : public EngineTest {};
-JOUST_EVERY_ENGINE(ServingInterrupted, Role::serve);
+// Signals do not reach the processes of an engine that forks.
+class ServingInterrupted : public EngineTest {
+ public:
+  static bool applies(const Variant& variant) { return !variant.engine->separate_processes; }
+};
+JOUST_EVERY_ENGINE_EACH_CHOICE(ServingInterrupted, Role::serve);
 
 TEST_P(ServingInterrupted, GivesTheSameAnswers) {
-  if (GetParam().engine->separate_processes) GTEST_SKIP() << "the signals do not reach its processes";
   EchoService echo;
   Server server(
       GetParam(), echo,
@@ -84,7 +87,7 @@ TEST_P(ServingInterrupted, GivesTheSameAnswers) {
 }
 
 class DiallingInterrupted : public EngineTest {};
-JOUST_EVERY_ENGINE(DiallingInterrupted, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(DiallingInterrupted, Role::dial);
 
 TEST_P(DiallingInterrupted, GivesTheSameAnswers) {
   std::optional<Counterpart> server;

@@ -64,7 +64,7 @@ std::unique_ptr<Session> AskOnce::open(const ConnectionInfo& info) {
 }
 
 class MessageDialling : public EngineTest {};
-JOUST_EVERY_MESSAGE_ENGINE(MessageDialling, Role::dial);
+JOUST_EVERY_MESSAGE_ENGINE_EACH_CHOICE(MessageDialling, Role::dial);
 
 TEST_P(MessageDialling, JoinsAsksAndLeaves) {
   AskOnce asking;

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 class MessageServing : public EngineTest {};
-JOUST_EVERY_MESSAGE_ENGINE(MessageServing, Role::serve);
+JOUST_EVERY_MESSAGE_ENGINE_EACH_CHOICE(MessageServing, Role::serve);
 
 // Over a lossy delivery a message begins with its number, which the echo service returns as it came.
 std::string numbered(std::string_view text) {

@@ -19,6 +19,12 @@ using std::chrono::milliseconds;
 class MessageStopping : public EngineTest {};
 JOUST_EVERY_MESSAGE_ENGINE(MessageStopping, Role::serve);
 
+class LossyMessageStopping : public EngineTest {
+ public:
+  static bool applies(const Variant& variant) { return variant.engine->delivery.lossy; }
+};
+JOUST_EVERY_MESSAGE_ENGINE(LossyMessageStopping, Role::serve);
+
 TEST_P(MessageStopping, WithNobodyThere) {
   checks(Duty::stop);
   EchoService echo;
@@ -50,8 +56,7 @@ TEST_P(MessageStopping, AnswersWhatHasArrivedAndSaysGoodbye) {
   }
 }
 
-TEST_P(MessageStopping, AGoodbyeIsRepeatedUntilItIsAnswered) {
-  if (!GetParam().engine->delivery.lossy) GTEST_SKIP() << "it is not lost";
+TEST_P(LossyMessageStopping, AGoodbyeIsRepeatedUntilItIsAnswered) {
   checks(Duty::stop);
   Limits limits = brisk();
   limits.linger = limits.drain = kPatience;
@@ -133,7 +138,7 @@ TEST_P(MessageStopping, APeerIsKnownUntilItHasLeft) {
 TEST_P(MessageStopping, InMidTrafficAgainAndAgain) {
   checks(Duty::stop);
   Limits limits = brisk();  // the flooding peers do not say that they have left
-  limits.drain = limits.linger = milliseconds(40);
+  limits.drain = limits.linger = milliseconds(10);
   for (int i = 0; i < 20; ++i) {
     EchoService echo;
     Server server(GetParam(), echo, {.limits = limits});

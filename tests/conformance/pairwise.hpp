@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <set>
 #include <tuple>
@@ -23,6 +24,15 @@ inline std::vector<Row> every_row(const std::vector<std::size_t>& choices) {
       }
     rows = std::move(longer);
   }
+  return rows;
+}
+
+// The fewest rows in which each choice of each setting occurs, the row of all defaults (zeros) first.
+inline std::vector<Row> each_choice(const std::vector<std::size_t>& choices) {
+  const std::size_t most = choices.empty() ? 1 : std::ranges::max(choices);
+  std::vector<Row> rows(most);
+  for (std::size_t i = 0; i < most; ++i)
+    for (const std::size_t count : choices) rows[i].push_back(i % count);
   return rows;
 }
 

@@ -15,7 +15,7 @@ namespace joust::conformance {
 namespace {
 
 class Pressure : public EngineTest {};
-JOUST_EVERY_ENGINE(Pressure, Role::serve);
+JOUST_EVERY_ENGINE_EACH_CHOICE(Pressure, Role::serve);
 
 class PressureOfAll : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE(PressureOfAll, Role::serve);

@@ -12,7 +12,7 @@ namespace joust::conformance {
 namespace {
 
 class SlowPeerOn : public EngineTest {};
-JOUST_EVERY_ENGINE(SlowPeerOn, Role::serve);
+JOUST_EVERY_ENGINE_EACH_CHOICE(SlowPeerOn, Role::serve);
 
 class LongAnswer : public Handler {
  public:
@@ -25,7 +25,8 @@ class LongAnswer : public Handler {
 HandlerService impatient() {
   const RateRule rule{.window = std::chrono::milliseconds(50)};
   const RateRules rates{.incoming = rule, .outgoing = rule};
-  return HandlerService(Line{}, [] { return std::make_unique<LongAnswer>(); }, rates);
+  return HandlerService(
+      Line{}, [] { return std::make_unique<LongAnswer>(); }, rates);
 }
 
 TEST_P(SlowPeerOn, IsEndedInTheMiddleOfAMessage) {

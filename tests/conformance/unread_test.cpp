@@ -12,7 +12,7 @@ namespace joust::conformance {
 namespace {
 
 class UnreadBy : public EngineTest {};
-JOUST_EVERY_ENGINE(UnreadBy, Role::dial);
+JOUST_EVERY_ENGINE_EACH_CHOICE(UnreadBy, Role::dial);
 
 using std::chrono::milliseconds;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,16 +82,30 @@ std::vector<Row> for_sanitizers(const std::vector<Setting>& settings, std::vecto
   return kept;
 }
 
-// The engine with its defaults, and with pairwise settings.
+// The reason why an engine cannot run here; empty if it can.
+std::string why_unavailable(const Engine& engine) {
+  return engine.unavailable == nullptr ? std::string{} : engine.unavailable();
+}
+
+// The engine with its defaults, and with pairwise settings. Each of them is asked for by every suite.
 std::vector<Variant> variants_of(const Engine& engine, Settings which) {
+  static std::map<std::pair<const Engine*, Settings>, std::vector<Variant>> known;
+  if (const auto found = known.find({&engine, which}); found != known.end()) return found->second;
+  std::vector<Variant>& all = known[{&engine, which}];
+  if (!why_unavailable(engine).empty()) return all;
   const std::vector<Setting> settings = settings_of(engine);
   std::vector<std::size_t> choices;
   for (const Setting& setting : settings) choices.push_back(setting.choices.size());
   std::vector<Row> rows = pairwise(choices);
-  if (which == Settings::defaults) rows.resize(1);
-  if (is_sanitized() && rows.size() > 2) rows = for_sanitizers(settings, std::move(rows));
-  std::vector<Variant> all;
+  if (which == Settings::defaults)
+    rows.resize(1);
+  else if (is_sanitized() && rows.size() > 2)
+    rows = for_sanitizers(settings, std::move(rows));
+  else if (which == Settings::each_choice)
+    rows = each_choice(choices);
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));
+  std::erase_if(all,
+                [&](const Variant& each) { return !unavailable_choice(engine, each.options.knobs).empty(); });
   return all;
 }
 
@@ -102,6 +117,37 @@ std::vector<Variant> variants(Role role, Settings which, Delivery::Kind kind) {
     std::ranges::move(variants_of(*engine, which), std::back_inserter(all));
   }
   return all;
+}
+
+// Something that is not available here.
+struct Missing {
+  std::string name;  // of an engine, or of an engine with one choice of a setting
+  std::string why;
+};
+std::ostream& operator<<(std::ostream& out, const Missing& missing) {
+  return out << missing.name;
+}
+
+std::vector<Missing> all_missing() {
+  std::vector<Missing> all;
+  for (const Engine* engine : tested_engines()) {
+    const std::string name = as_test_name(std::string(engine->name));
+    if (const std::string why = why_unavailable(*engine); !why.empty()) {
+      all.push_back({name, why});
+      continue;
+    }
+    for (const Knob& knob : engine->knobs)
+      for (const auto& [choice, why] : unavailable_choices(knob))
+        all.push_back({name + "__" + as_test_name(std::string(knob.name) + "_" + choice), why});
+  }
+  return all;
+}
+
+class Unavailable : public testing::TestWithParam<Missing> {};
+INSTANTIATE_TEST_SUITE_P(Engines, Unavailable, testing::ValuesIn(all_missing()),
+                         [](const auto& missing) { return missing.param.name; });
+TEST_P(Unavailable, IsNotTested) {
+  GTEST_SKIP() << GetParam().why;
 }
 
 }  // namespace
@@ -127,12 +173,7 @@ std::vector<Variant> variants_in_process() {
 }
 
 void EngineTest::SetUp() {
-  const Engine& engine = *GetParam().engine;
-  if (engine.unavailable != nullptr)
-    if (const std::string reason = engine.unavailable(); !reason.empty()) GTEST_SKIP() << reason;
-  if (const std::string reason = unavailable_choice(engine, GetParam().options.knobs); !reason.empty())
-    GTEST_SKIP() << reason;
-  speak(engine.transport);
+  speak(GetParam().engine->transport);
   let_library_begin(GetParam());
   before_ = Resources::now();
 }
@@ -148,11 +189,6 @@ void EngineTest::TearDown() {
   checks(Duty::nothing_left);
   before_->expect_back();
   duty_.reset();
-}
-
-void CommonSessionsTest::SetUp() {
-  EngineTest::SetUp();
-  if (!sessions_are_common(GetParam())) GTEST_SKIP() << "its sessions live in different processes";
 }
 
 void EngineTest::checks(Duty duty) {

@@ -24,19 +24,25 @@ struct Variant {
 };
 std::ostream& operator<<(std::ostream& out, const Variant& variant);
 
-// The settings of an engine that a suite uses: defaults, for code that engines share; pairwise, where
-// settings change the calls that the suite tests (how a loop waits, reads, sends, stops).
-enum class Settings : std::uint8_t { defaults, pairwise };
+// The settings of an engine that a suite uses. `defaults` for code that engines share. `pairwise` where two
+// settings together change the calls that the suite tests: how a loop waits, takes turns, ends and stops.
+// `each_choice`, where one setting may: each choice of each setting occurs, in no more rows than that takes.
+enum class Settings : std::uint8_t { defaults, each_choice, pairwise };
 
-// Each engine of streams for that role, over real sockets; and each engine of messages.
+// Each engine of streams for that role, over real sockets; and each engine of messages. An engine or a
+// setting that is not available here is left out: `Unavailable` has a skipped case for it, with the reason.
 std::vector<Variant> variants(Role role, Settings which);
 std::vector<Variant> message_variants(Role role, Settings which);
 
-// The engines without a transport, likewise.
+// The engines without a transport.
 std::vector<Variant> variants_in_process();
 
 // A test of every variant, which must leave descriptors, threads and children as it found them.
 class EngineTest : public testing::TestWithParam<Variant> {
+ public:
+  // False for variants that the test says nothing about: they get no case. A fixture may have its own.
+  static bool applies(const Variant& /*variant*/) { return true; }
+
  protected:
   void SetUp() override;
   void TearDown() override;
@@ -45,7 +51,7 @@ class EngineTest : public testing::TestWithParam<Variant> {
   void checks(Duty duty);
 
  private:
-  std::optional<Resources> before_;  // none where the engine is unavailable
+  std::optional<Resources> before_;
   std::optional<testing::ScopedTrace> duty_;
 };
 
@@ -75,23 +81,33 @@ inline unsigned loops_of(const Variant& variant) {
   return variant.engine->clients_wait.empty() ? std::max(1U, variant.options.threads) : 1U;
 }
 
-// Tests of sessions that affect one another: engines without such sessions are left out.
+// Tests of sessions that affect one another.
 class CommonSessionsTest : public EngineTest {
- protected:
-  void SetUp() override;
+ public:
+  static bool applies(const Variant& variant) { return sessions_are_common(variant); }
 };
+
+// Those variants that the tests of a fixture apply to.
+template <typename Fixture>
+std::vector<Variant> applicable(std::vector<Variant> variants) {
+  std::erase_if(variants, [](const Variant& variant) { return !Fixture::applies(variant); });
+  return variants;
+}
 
 }  // namespace joust::conformance
 
-#define JOUST_ENGINES(suite, which, role, settings)                                               \
-  INSTANTIATE_TEST_SUITE_P(                                                                       \
-      Engines, suite,                                                                             \
-      testing::ValuesIn(joust::conformance::which(role, joust::conformance::Settings::settings)), \
-      [](const auto& tested) { return tested.param.name; })
+#define JOUST_ENGINES(suite, which, role, settings)                                                       \
+  INSTANTIATE_TEST_SUITE_P(Engines, suite,                                                                \
+                           testing::ValuesIn(joust::conformance::applicable<suite>(                       \
+                               joust::conformance::which(role, joust::conformance::Settings::settings))), \
+                           [](const auto& tested) { return tested.param.name; })
 
-// A suite for every engine of that role and kind, with pairwise settings or defaults.
+// A suite for every engine of that role and kind, with pairwise settings, each choice of them, or defaults.
 #define JOUST_EVERY_ENGINE(suite, role) JOUST_ENGINES(suite, variants, role, pairwise)
+#define JOUST_EVERY_ENGINE_EACH_CHOICE(suite, role) JOUST_ENGINES(suite, variants, role, each_choice)
 #define JOUST_EVERY_ENGINE_AS_IT_COMES(suite, role) JOUST_ENGINES(suite, variants, role, defaults)
 #define JOUST_EVERY_MESSAGE_ENGINE(suite, role) JOUST_ENGINES(suite, message_variants, role, pairwise)
+#define JOUST_EVERY_MESSAGE_ENGINE_EACH_CHOICE(suite, role) \
+  JOUST_ENGINES(suite, message_variants, role, each_choice)
 #define JOUST_EVERY_MESSAGE_ENGINE_AS_IT_COMES(suite, role) \
   JOUST_ENGINES(suite, message_variants, role, defaults)

@@ -12,7 +12,7 @@
 namespace joust::conformance {
 
 inline std::vector<Variant> variants_over_streams(Role role) {
-  std::vector<Variant> all = message_variants(role, Settings::pairwise);
+  std::vector<Variant> all = message_variants(role, Settings::each_choice);
   std::erase_if(all, [](const Variant& each) { return each.engine->transport != Transport::stream; });
   return all;
 }

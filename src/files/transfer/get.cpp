@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/descriptor_limit.hpp"
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/store/descriptors.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/name.hpp"

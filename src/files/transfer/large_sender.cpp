@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/text.hpp"
+#include "base/printable.hpp"
 
 namespace joust::transfer {
 namespace {
