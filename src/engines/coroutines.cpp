@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: epoll is the interface of Linux; kqueue is its counterpart here
 //
 // coroutines: one thread with an epoll loop, which resumes C++20 coroutines. No library but the compiler's.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: epoll is the interface of Linux; kqueue is its counterpart here
 //
 // epoll: one thread asks the kernel which of thousands of sockets are ready, and serves those.
 //

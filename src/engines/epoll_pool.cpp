@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: epoll is the interface of Linux; kqueue is its counterpart here
 //
 // epoll-pool: one thread waits for all sockets; a pool of workers (-t) reads, computes and writes.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: io_uring is an interface of Linux
 //
 // io_uring: one thread submits operations to the kernel and handles their completions.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: io_uring is an interface of Linux
 //
 // io-uring-pool: one thread drives the ring: it waits, accepts, receives and sends. A pool of workers (-t)
 // does the rest: it computes, and reads and writes files.

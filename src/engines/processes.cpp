@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: its parent process watches the others through pidfds, which only Linux has
 //
 // processes: every connection has its own process, forked for it, which blocks in recv.
 //

@@ -18,7 +18,7 @@
 
 namespace joust {
 
-// elsewhere/with_qt.cpp has the descriptor.
+// optional/with_qt.cpp has the descriptor.
 extern "C" void joust_run_qt(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   run_in_qthread([&] { run_loops<QtLoop>(hosting, stop); });

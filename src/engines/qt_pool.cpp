@@ -129,7 +129,7 @@ void ClientPool::serve(Waiting& client) {
 
 }  // namespace
 
-// elsewhere/with_qt.cpp has the descriptor.
+// optional/with_qt.cpp has the descriptor.
 extern "C" void joust_run_qt_pool(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   const SigpipeBlock block;  // QAbstractSocket::write() may raise it, on all threads

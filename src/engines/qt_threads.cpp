@@ -112,7 +112,7 @@ void ThreadPerClient::dismiss_spare() {
 
 }  // namespace
 
-// elsewhere/with_qt.cpp has the descriptor.
+// optional/with_qt.cpp has the descriptor.
 extern "C" void joust_run_qt_threads(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   const SigpipeBlock block;  // QAbstractSocket::write() may raise it, on all threads

@@ -6,7 +6,8 @@
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
 
-// Every engine, in the order in which they are listed. A new engine adds a line here, and nothing else.
+// Every engine, in the order in which they are listed. A new engine is its own file and a line here
+// (docs/howto/add-an-engine.md).
 #define JOUST_ENGINES(engine) \
   engine(kNull)               \
   engine(kThreads)            \

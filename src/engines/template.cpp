@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 //
 // template: the starting point of a new engine. Copy this file, rename it, and change how it waits.
 //

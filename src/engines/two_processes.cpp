@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: its parent process watches the others through pidfds, which only Linux has
 //
 // two-processes: every connection has a process that reads and a process that writes. Bytes pass from the
 // reader to the writer through a ring in shared memory; the session lives in the writer.

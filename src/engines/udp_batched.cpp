@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: the engines on UDP wait with epoll, which only Linux has
 //
 // udp-batched: datagrams, many with one system call. One socket and one thread.
 //

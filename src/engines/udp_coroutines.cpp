@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: the engines on UDP wait with epoll, which only Linux has
 //
 // udp-coroutines: one socket and one thread with an epoll loop, which resumes two C++20 coroutines.
 //

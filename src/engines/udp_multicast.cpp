@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: the engines on UDP wait with epoll, which only Linux has
 //
 // udp-multicast: datagrams, and what is for all peers is sent once, to a group that they have joined.
 //

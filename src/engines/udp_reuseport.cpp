@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: the engines on UDP wait with epoll, which only Linux has
 //
 // udp-reuseport: datagrams, one system call for each. Several threads (-t) have a socket each, all on one
 // port; the kernel chooses the socket by the addresses of a datagram (SO_REUSEPORT).

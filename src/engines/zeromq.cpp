@@ -39,7 +39,7 @@ class RouterLoop : public ZmqLoop {
 
 }  // namespace
 
-// elsewhere/with_zeromq.cpp has the descriptor.
+// optional/with_zeromq.cpp has the descriptor.
 extern "C" void joust_run_zeromq(const Hosting& hosting, Stop& stop) {
   const auto frames = TaskFrames::alive();
   const ZmqContext context = context_for(hosting);

@@ -55,7 +55,7 @@ class PooledLoop : public ZmqLoop {
 
 }  // namespace
 
-// elsewhere/with_zeromq.cpp has the descriptor.
+// optional/with_zeromq.cpp has the descriptor.
 extern "C" void joust_run_zeromq_pool(const Hosting& hosting, Stop& stop) {
   const auto frames = TaskFrames::alive();
   const ZmqContext context = context_for(hosting);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/forking/parent.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/io_uring/ring.hpp"
 
 #ifdef JOUST_HAVE_LIBURING

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/two_processes/reader.hpp"
 
 #include <fcntl.h>

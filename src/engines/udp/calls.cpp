@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/udp/calls.hpp"
 
 #include <array>

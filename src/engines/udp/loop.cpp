@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/udp/loop.hpp"
 
 #include <sys/socket.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux.
 #include "engines/udp/multicast.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 //
 // The rows of the engines on ZeroMQ. Their code is a module that is loaded when one of them runs, because
 // libzmq loads a dozen further libraries, and every command would take half as long again to start.
-#include "engines/elsewhere/module.hpp"
+#include "engines/optional/module.hpp"
 #include "engines/zeromq/engines.hpp"
 
 namespace joust {

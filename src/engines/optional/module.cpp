@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/elsewhere/module.hpp"
+#include "engines/optional/module.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

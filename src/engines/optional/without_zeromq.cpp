@@ -7,7 +7,11 @@ namespace joust {
 namespace {
 
 std::string no_zeromq() {
+#if defined(__linux__)
   return "ZeroMQ 4.3 or newer not found at build time: script/setup zeromq && script/build";
+#else
+  return "the engines on ZeroMQ wait with epoll, which only Linux has";
+#endif
 }
 
 constexpr Engine without_library(Engine row) {

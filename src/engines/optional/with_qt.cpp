@@ -2,7 +2,7 @@
 //
 // The rows of the engines on Qt. Their code is a module that is loaded when one of them runs, because Qt
 // doubles the time and the memory that a program needs to start.
-#include "engines/elsewhere/module.hpp"
+#include "engines/optional/module.hpp"
 
 namespace joust {
 namespace {
