@@ -6,9 +6,8 @@
 namespace joust {
 
 Progress::Progress(LoadRun& run, const Channel& channel, bool lossy)
-    : ever_replied_(channel.ever_replied),
-      entered_window_(channel.entered_window),
-      run_(&run),
+    : run_(&run),
+      record_(run, channel),
       outstanding_(lossy),
       schedule_(channel.schedule ? *channel.schedule : Schedule(run.plan(), channel.number)) {}
 
@@ -75,14 +74,12 @@ void Progress::sent(std::uint64_t number, Time now) {
   outstanding_.push(number, due, plan().open_loop() ? std::optional(now) : std::nullopt);
   if (phase_ == Phase::measuring || phase_ == Phase::ready || plan().warmup == Duration{}) ++in_window_;
   if (by_schedule) schedule_.advance();
-  if (in_advance() || !records(now) || !is_of_window(due)) return;
-  recorder().sent(1);
-  if (plan().open_loop()) recorder().sent_late(now - std::max(due, slot_free_));
+  if (!in_advance() && records(now) && record_.has(due)) record_.sent(due, slot_free_, now);
 }
 
 void Progress::wrote(std::uint64_t bytes, Time now) {
-  if (in_advance()) unseen_bytes_ += bytes;
-  if (records(now)) recorder().bytes_sent(bytes);
+  if (in_advance()) record_.wrote_in_advance(bytes);
+  if (records(now)) record_.wrote(bytes);
 }
 
 // Notes a free slot. Called before a request is removed, or when the output has room for one.
@@ -108,7 +105,7 @@ bool Progress::begin() {
     enter_window(start);
     return true;
   }
-  unseen_bytes_ = 0;  // they belong to the warm-up
+  record_.forget_advance();
   begin_schedule(start);
   closes_ = run_->closes().value_or(Time::max());
   phase_ = Phase::warming;
@@ -144,21 +141,11 @@ void Progress::pass_window(Time now) {
   if (phase_ == Phase::measuring && !in_window(now)) leave_window(now);
 }
 
-// Opens the window, with requests written in advance, or in flight from the warm-up.
 void Progress::enter_window(Time opens) {
   const bool written_in_advance = phase_ != Phase::warming;
-  if (written_in_advance) {
-    begin_schedule(opens);
-    recorder().bytes_sent(unseen_bytes_);
-    unseen_bytes_ = 0;
-  }
-  if (!plan().open_loop())
-    recorder().sent(outstanding_.size());
-  else if (!entered_window_)
-    recorder().behind_at_opening(schedule_.due_before(opens));
-  entered_window_ = !plan().turns;
+  if (written_in_advance) begin_schedule(opens);
+  record_.open(opens, written_in_advance, outstanding_, schedule_);
   phase_ = Phase::measuring;
-  opens_ = opens - run_->windows_before();  // earlier windows come before on the time line
   if (plan().messages) return;
   closes_ = run_->closes().value_or(Time::max());
   if (!plan().turns) run_->entered_window();
@@ -167,14 +154,10 @@ void Progress::enter_window(Time opens) {
 void Progress::leave_window(Time now) {
   phase_ = plan().turns ? Phase::settling : Phase::finishing;
   if (plan().open_loop() && !plan().messages && !left_window_)
-    recorder().behind_at_end(schedule_.due_before(closes_));
+    record_.behind_at_end(schedule_.due_before(closes_));
   if (std::exchange(left_window_, true) || plan().turns) return;
   if (plan().open_loop()) return;  // its requests are still to be answered
-  if (!outstanding_.empty()) {
-    count_in_flight(std::min(run_->closes().value_or(now), now));
-    // By a schedule, the connection may have asked only just before.
-    if (!replied_ && !ever_replied_ && !plan().has_schedule()) recorder().never_answered();
-  }
+  record_.close(outstanding_, now);
   run_->measured(now);
 }
 
@@ -190,8 +173,8 @@ void Progress::stop_waiting(Time now) {
 
 // Ends the wait for the window's requests, answered or not.
 void Progress::cut_off(Time now) {
-  if (records(now) && !outstanding_.empty()) count_in_flight(now);
-  if (owes()) recorder().never_sent(due_in_window());
+  if (records(now) && !outstanding_.empty()) record_.count_in_flight(outstanding_, now);
+  if (owes()) record_.never_sent(schedule_, closes_);
   cut_off_ = true;
 }
 
@@ -208,8 +191,6 @@ void Progress::drain(Time now) {
   phase_ = Phase::finishing;
 }
 
-// The records of the window.
-
 // Returns whether replies are recorded. In a turn no request is sent after the window's end, but the replies
 // to requests in flight still count: otherwise a server that stalls at that time would lose neither time nor
 // latency.
@@ -220,62 +201,27 @@ bool Progress::records(Time now) const {
 }
 
 void Progress::answered(std::size_t place, bool held_back, Time now) {
-  replied_ = true;
   free_slot(held_back, now);
-  record(outstanding_.take(place), now);
+  record_.replied(outstanding_.take(place), records(now), now);
 }
 
-// A request counts in the window (is_of_window()) in an open loop if it was due in the window, and no other:
-// one that was due earlier and is answered in the window would bring the past into it.
-void Progress::record(const Outstanding::Request& request, Time now) {
-  const bool counts = records(now) && is_of_window(request.due);
-  if (plan().turns || plan().open_loop()) recorder().replied(now, !counts);
-  if (!counts) {
-    if (plan().turns) recorder().beside();
-    return;
-  }
-  recorder().verified(now - request.due, now - opens_);
-  if (plan().open_loop()) recorder().uncorrected(now - request.sent);
-  if (!std::exchange(answered_, true)) recorder().answered();
-}
-
-// Gives up the oldest request, over a lossy delivery. A request that was counted as in flight at the end of
-// the window may become lost.
 void Progress::give_up_oldest(bool held_back, Time now) {
   free_slot(held_back, now);
-  const Outstanding::Request request = outstanding_.give_up_oldest();
-  if (!is_of_window(request.due)) return;
-  if (records(now))
-    recorder().lost();
-  else if (in_flight_counted_)
-    recorder().lost_in_flight();
-}
-
-void Progress::count_in_flight(Time now) {
-  recorder().in_flight(in_flight_of_window(), now - outstanding_.oldest_due());
-  in_flight_counted_ = true;
+  record_.gave_up(outstanding_.give_up_oldest(), records(now));
 }
 
 // Counts the requests of the window that this connection will not send any more, because it has failed.
 void Progress::lose_schedule() {
   if (!plan().open_loop() || plan().messages) return;
-  if (owes()) return recorder().never_sent(due_in_window());
-  if (phase_ != Phase::warming && phase_ != Phase::measuring) return;
-  recorder().never_sent(due_in_window());
-  recorder().behind_at_end(phase_ == Phase::warming ? due_in_window() : schedule_.due_before(closes_));
-}
-
-// Returns how many requests of the schedule, from the next one on, belong to the window.
-std::uint64_t Progress::due_in_window() const {
-  return schedule_.due_before(closes_) - schedule_.due_before(*run_->opens());
-}
-
-std::size_t Progress::in_flight_of_window() const {
-  return plan().open_loop() ? outstanding_.due_since(*run_->opens()) : outstanding_.size();
+  const bool before_end = phase_ == Phase::warming || phase_ == Phase::measuring;
+  if (owes() || before_end) record_.never_sent(schedule_, closes_);
+  if (owes() || !before_end) return;
+  record_.behind_at_end(phase_ == Phase::warming ? record_.due(schedule_, closes_)
+                                                 : schedule_.due_before(closes_));
 }
 
 void Progress::fail(Time now) {
-  if (records(now)) recorder().failed(in_flight_of_window());
+  if (records(now)) record_.failed(outstanding_);
   if (phase_ < Phase::ready && plan().messages && plan().warmup != Duration{}) run_->settled(now);
   if (!plan().turns) {
     if (!std::exchange(left_window_, true) || plan().open_loop()) run_->measured(now);
@@ -292,7 +238,7 @@ void Progress::fail(Time now) {
 // writes its own.
 void Progress::leave(Channel& channel, bool greeted, Time now) {
   finished_ = true;
-  if (greeted && records(now)) recorder().failed(in_flight_of_window());
+  if (greeted && records(now)) record_.failed(outstanding_);
   if (plan().turns && greeted) {
     lose_schedule();
     run_->gone(turn_, phase_ == Phase::waiting, now);
@@ -300,10 +246,7 @@ void Progress::leave(Channel& channel, bool greeted, Time now) {
     channel.schedule.emplace(schedule_);
   }
   channel.in_window = in_advance() || plan().turns ? 0 : in_window_;
-  channel.answered = answered_;
-  channel.entered_window = entered_window_;
-  channel.replied |= replied_;
-  channel.ever_replied |= channel.replied;
+  record_.leave(channel);
   outstanding_.clear();
   phase_ = Phase::finishing;
 }
@@ -311,7 +254,7 @@ void Progress::leave(Channel& channel, bool greeted, Time now) {
 // Takes part in the phase that the load has reached. In an open loop the requests that were due meanwhile are
 // sent now, and are late by that time. In a closed loop none was due.
 bool Progress::rejoin(Channel& channel, Time now) {
-  answered_ = channel.answered;
+  record_.rejoin(channel);
   turn_ = run_->reconnected(channel, now);
   if (plan().turns || !run_->start()) return false;
   phase_ = Phase::warming;
@@ -330,10 +273,10 @@ bool Progress::rejoin(Channel& channel, Time now) {
 }
 
 std::unique_ptr<Handover> Progress::hand_over(Time now) {
-  const std::uint64_t in_flight = records(now) ? in_flight_of_window() : 0;
+  const std::uint64_t in_flight = records(now) ? record_.in_flight(outstanding_) : 0;
   auto handover = std::make_unique<Handover>(std::move(*this), in_flight);
-  handover->progress.unseen_bytes_ = 0;  // the next connection writes its own
-  recorder().handed_over(in_flight);
+  handover->progress.record_.forget_advance();  // the next connection writes its own
+  run_->recorder().handed_over(in_flight);
   outstanding_.clear();
   phase_ = Phase::finishing;
   finished_ = true;

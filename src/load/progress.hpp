@@ -11,14 +11,15 @@
 #include "load/run.hpp"
 #include "load/schedule.hpp"
 #include "load/turns.hpp"
+#include "load/window_record.hpp"
 
 namespace joust {
 
 struct Handover;
 
-// The progress of one connection through the phases of a load: when its requests are due, which requests are
-// outstanding, and which of them count in the timed window. It writes the window's records, and reads and
-// writes no message. A connection that ends with a reply moves it to the next connection of its channel.
+// The progress of one connection through the phases of a load: which requests are to be sent, when they are
+// due, and which are outstanding. It reads and writes no message. A connection that ends with a reply moves
+// it to the next connection of its channel.
 class Progress {
  public:
   enum class Phase : std::uint8_t {
@@ -84,40 +85,28 @@ class Progress {
 
  private:
   const LoadPlan& plan() const { return run_->plan(); }
-  Recorder& recorder() const { return run_->recorder(); }
   bool begins() const { return plan().turns ? run_->turn() != turn_ : run_->start().has_value(); }
-  bool is_of_window(Time due) const { return !plan().open_loop() || due >= *run_->opens(); }
   bool has_more() const;
   std::optional<std::uint64_t> most_requests() const;
   Time warm_up_ends() const { return plan().messages ? *run_->start() + plan().warmup : *run_->opens(); }
   void begin_schedule(Time now);
   void enter_window(Time opens);
   void cut_off(Time now);
-  void count_in_flight(Time now);
-  std::uint64_t due_in_window() const;
-  std::size_t in_flight_of_window() const;
-  void record(const Outstanding::Request& request, Time now);
 
   // Every message reads and writes the first members: with thousands of connections they are fetched from
   // main memory each time, so they are close together.
   Phase phase_ = Phase::waiting;
   bool finished_ = false;
-  bool answered_ = false;  // a reply was verified in the window
-  bool replied_ = false;   // a reply has come
-  bool ever_replied_;      // a reply has come on an earlier connection of the channel
   bool left_window_ = false;
-  bool cut_off_ = false;  // after the window: its requests are not awaited any more
-  bool entered_window_;   // counted as behind at the window's opening, in an open loop
-  bool in_flight_counted_ = false;
+  bool cut_off_ = false;    // after the window: its requests are not awaited any more
   Turns::Number turn_ = 0;  // the turn that was entered last
   LoadRun* run_;
-  Time opens_{};                 // the window, as far as this connection knows
-  Time closes_ = Time::max();    // (duration only)
+  Time closes_ = Time::max();    // the end of the window, as far as this connection knows (duration only)
   std::uint64_t in_window_ = 0;  // requests written for the window, or the turn (messages only)
+  WindowRecord record_;
   Outstanding outstanding_;
-  Schedule schedule_;               // with an interval or a rate
-  Time slot_free_{};                // open loop: time since when at least one slot has been free
-  std::uint64_t unseen_bytes_ = 0;  // bytes of requests written in advance
+  Schedule schedule_;  // with an interval or a rate
+  Time slot_free_{};   // open loop: time since when at least one slot has been free
 };
 
 // The state that a connection which ends with a reply leaves to the next connection of its channel.
