@@ -237,7 +237,6 @@ void Progress::fail(Time now) {
 // Leaves the remaining work in the channel. Requests written in advance were not sent: the next connection
 // writes its own.
 void Progress::leave(Channel& channel, bool greeted, Time now) {
-  finished_ = true;
   if (greeted && records(now)) record_.failed(outstanding_);
   if (plan().turns && greeted) {
     lose_schedule();
@@ -247,6 +246,7 @@ void Progress::leave(Channel& channel, bool greeted, Time now) {
   }
   channel.in_window = in_advance() || plan().turns ? 0 : in_window_;
   record_.leave(channel);
+  finished_ = true;
   outstanding_.clear();
   phase_ = Phase::finishing;
 }

@@ -27,6 +27,8 @@ class ReconnectInTurns : public test::ReconnectingLoad {
   long rested() const { return std::ranges::count(reached_, LoadRun::Milestone::rested); }
 };
 
+using OpenLoopInTurns = test::ReconnectingLoad;
+
 TEST_F(ReconnectInTurns, WhoIsLostCountsAsAtRest) {
   turn(kBegin);
   answer(*sessions_[0], kBegin + milliseconds(5));
@@ -68,6 +70,17 @@ TEST_F(ReconnectInTurns, WhoComesBackEndsATurnWithoutAnybody) {
   turn(kBegin + seconds(1));
   answer(next, kBegin + seconds(1) + milliseconds(11));
   EXPECT_EQ(rested(), 2);
+}
+
+TEST_F(OpenLoopInTurns, WhatALostConnectionOwesIsNeverSent) {
+  begin({.connections = 1, .rate_per_s = 1000, .turns = true});
+  run_->begin_turn(kBegin, milliseconds(10), milliseconds(2));
+  wake(kBegin);
+  wake(kBegin + milliseconds(11));  // the window is over, and the server has sent nothing
+  EXPECT_GT(counts().behind_at_end, 0U);
+  EXPECT_EQ(counts().never_sent, 0U);
+  sessions_.front()->on_failure(kReset, kBegin + milliseconds(12));
+  EXPECT_EQ(counts().never_sent, counts().behind_at_end);
 }
 
 }  // namespace
