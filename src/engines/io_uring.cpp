@@ -141,7 +141,7 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 }
 
 void UringLoop::keep_accepting() {
-  if (!stopping_ && !accepting_paused() && !acceptors_.postpones(room())) pause_accepting();
+  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {

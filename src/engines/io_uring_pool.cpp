@@ -89,7 +89,7 @@ UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 void UringPool::run() {
   while (!over()) {
     start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
-    if (awaits_stop() && !accepting_paused() && !acceptors_.postpones(room())) pause_accepting();
+    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
     if (acceptors_.has_newcomers())

@@ -46,7 +46,7 @@ std::string_view GuardedSession::complaint() const {
 }
 
 void GuardedSession::let_in(Time now) {
-  inner_ = service_.open(opening_);
+  inner_ = service_.open(info_);
   inner_->on_open(now);
 }
 
