@@ -50,7 +50,7 @@ std::optional<Time> GetSession::due() const {
 
 void GetSession::give_back_work() {
   if (work_.task != Task::none)
-    work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, left_.size + behind_.size));
+    work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, parts_.missing()));
   for (const Ahead& ahead : std::exchange(ahead_, {})) ahead.work.of->give_back(ahead.work, 0);
   for (const Waiting& waiting : std::exchange(on_disk_, {})) waiting.work.of->give_back(waiting.work, 0);
   bytes_ahead_ = 0;
@@ -145,18 +145,15 @@ void GetSession::ask(const GetTransfer::Work& work, ByteRange part) {
 }
 
 void GetSession::begin_range(Time now) {
-  behind_ = work_.range;
+  parts_.begin(work_.range);
   reserves(work_) ? take_part(now) : done();
 }
 
 // The server sends as fast as it can, so under a limit it is asked for no more than may arrive at once.
 void GetSession::take_part(Time now) {
   RateLimit& limit = get_.limit();
-  part_ = behind_;
-  if (limit.applies()) part_.size = std::min(part_.size, limit.portion(kRangeBytes));
-  behind_ = {part_.end(), behind_.size - part_.size};
-  left_ = part_;
-  go_on_at_ = limit.applies() ? limit.reserve(part_.size, now) : now;
+  const ByteRange part = parts_.next(limit.applies() ? limit.portion(kRangeBytes) : UINT64_MAX);
+  go_on_at_ = limit.applies() ? limit.reserve(part.size, now) : now;
   waiting_ = go_on_at_ > now;
   if (!waiting_) ask_for_part(now);
 }
@@ -164,7 +161,7 @@ void GetSession::take_part(Time now) {
 void GetSession::ask_for_part(Time now) {
   alive(now);
   waiting_ = found_ = false;
-  ask(work_, part_);
+  ask(work_, parts_.part());
   request_ = asked_;
 }
 
@@ -242,15 +239,14 @@ void GetSession::take_facts(const file::Facts& facts, Time now) {
 }
 
 void GetSession::take_data(const file::Data& data, Time now) {
-  if (work_.task != Task::range || !found_ || data.size == 0 || data.size > left_.size)
-    return lose("bytes without a request", now);
+  if (work_.task != Task::range || !found_ || !parts_.fits(data)) return lose("bytes without a request", now);
   receive_data(data.size);
 }
 
 void GetSession::take_end(const file::End& end, Time now) {
-  if (work_.task != Task::range || !found_ || left_.size > 0 || end.size != part_.size)
+  if (work_.task != Task::range || !found_ || !parts_.is_complete(end))
     return lose("the answer ends too early", now);
-  if (behind_.size > 0) return take_part(now);
+  if (!parts_.is_last()) return take_part(now);
   const ByteRange range = work_.range;
   const std::shared_ptr<FileDownload> of = work_.of;
   work_.into->finish(range);
@@ -259,12 +255,12 @@ void GetSession::take_end(const file::End& end, Time now) {
 }
 
 FileRange GetSession::store() const {
-  return {&work_.into->file(), left_.offset, data_left()};
+  return {&work_.into->file(), parts_.offset(), data_left()};
 }
 
 void GetSession::on_stored(std::size_t n, Bytes seen, Time now) {
-  work_.into->stored({left_.offset, n}, seen);
-  left_ = {left_.offset + n, left_.size - n};
+  work_.into->stored({parts_.offset(), n}, seen);
+  parts_.stored(n);
   data_stored(n);
   get_.moved(n);
   alive(now);
@@ -289,8 +285,8 @@ void GetSession::done() {
   ahead_.pop_front();
   is_begun_ = true;
   found_ = false;
-  part_ = left_ = work_.range;
-  behind_ = {work_.range.end(), 0};
+  parts_.begin(work_.range);
+  parts_.next(UINT64_MAX);
   bytes_ahead_ -= work_.range.size;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "files/transfer/get.hpp"
+#include "files/transfer/range_parts.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {
@@ -72,9 +73,7 @@ class GetSession : public TransferSession {
   Duration wait_{};            // pause of the work that waits
   bool is_in_middle_ = false;  // interrupted, so that other connections get their turn
   std::uint32_t request_ = 0;  // request of the work in hand
-  ByteRange behind_{};         // the part of the range that is not asked for yet
-  ByteRange part_{};           // the part of the range that is asked for at a time: all of it without a limit
-  ByteRange left_{};           // the rest of part_, which has not arrived
+  RangeParts parts_;           // of the range in hand
   bool is_begun_ = false;      // the work in hand is begun
   bool found_ = false;         // the answer has begun
   bool waiting_ = false;       // until go_on_at_, to ask for the part
