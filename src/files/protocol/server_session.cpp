@@ -11,7 +11,8 @@ ServerSession::ServerSession(ServerState& server, Uploader from)
       answers_(server),
       slices_(server, answers_),
       downloads_(server, answers_, slices_),
-      uploads_(server, answers_, slices_, std::move(from)),
+      begun_(server),
+      uploads_(server, answers_, slices_, begun_, std::move(from)),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 
@@ -23,14 +24,14 @@ Want ServerSession::want() const {
   if (over_ || downloads_.sends() || downloads_.works() || uploads_.works()) return Want::nothing;
   if (next_request_ || answers_.is_crowded()) return Want::nothing;
   if (ending_ && idle() && answers_.wait()) return Want::nothing;  // only answers are left
-  if (uploads_.wants_data()) return Want::file;
+  if (uploads_.reception().wants_data()) return Want::file;
   return answers_.are_unread() ? Want::nothing : Want::bytes;
 }
 
 std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
-    if (const std::size_t unwanted = uploads_.discard(chunk.size() - taken); unwanted > 0) {
+    if (const std::size_t unwanted = uploads_.reception().discard(chunk.size() - taken); unwanted > 0) {
       taken += unwanted;
       continue;
     }
@@ -60,7 +61,7 @@ bool ServerSession::waits_for_others(const Message& message) const {
 
 void ServerSession::take(const Message& message, Time now) {
   if (const auto* working = std::get_if<Working>(&message.body); working != nullptr && idle())
-    return uploads_.begun().sender_works(*working);
+    return begun_.sender_works(*working);
   if (waits_for_others(message)) {
     next_request_ = message;
     return;
@@ -115,13 +116,14 @@ void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) 
 }
 
 void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
-  uploads_.stored(n, seen);
+  uploads_.reception().stored(n, seen);
+  server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
   incoming_rate_.moved(n);
   watch_rates(now);
 }
 
 void ServerSession::on_store_failed(int error, Time now) {
-  uploads_.store_failed(error);
+  uploads_.refuse({error_of(error), "the file cannot be written"});
   watch_rates(now);
 }
 
@@ -174,8 +176,8 @@ void ServerSession::look_at_disk(Time now) {
 // Ends the session after its last answer. It keeps an upload that other connections are still sending, if it
 // sent a range of it.
 void ServerSession::conclude() {
-  uploads_.begun().forget_complete();
-  const bool had_all = answers_.had_all() && uploads_.begun().empty();
+  begun_.forget_complete();
+  const bool had_all = answers_.had_all() && begun_.empty();
   const bool is_at_rest = idle() && !answers_.wait() && !next_request_;
   if (is_at_rest && (ending_ || had_all)) over_ = true;
 }
@@ -184,12 +186,12 @@ void ServerSession::watch_rates(Time now) {
   const bool waited_for = want() != Want::nothing;
   incoming_rate_.expect(!over_ && (uploads_.receives() || decoder_.in_message()), waited_for, now);
   outgoing_rate_.expect(answers_.outgoing().waiting() > 0, true, now);
-  uploads_.begun().expect_growth(!over_, waited_for, now);
+  begun_.expect_growth(!over_, waited_for, now);
 }
 
 // Detects peers that are too slow for the connection, upload or open file that they hold.
 void ServerSession::check_rates(Time now) {
-  uploads_.begun().forget_complete();  // another connection may have sealed an upload, which grows no more
+  begun_.forget_complete();  // another connection may have sealed an upload, which grows no more
   if (outgoing_rate_.missed(now)) {
     gives_up_ = true;
     return end_slow_peer("an answer is read " + outgoing_rate_.complaint());
@@ -197,7 +199,7 @@ void ServerSession::check_rates(Time now) {
   if (incoming_rate_.missed(now))
     return end_slow_peer((uploads_.receives() ? "an upload comes " : "a request comes ") +
                          incoming_rate_.complaint());
-  const auto complaint = uploads_.begun().complaint(uploads_.in_hand(), !idle(), answers_.requests(), now);
+  const auto complaint = begun_.complaint(uploads_.in_hand(), !idle(), answers_.requests(), now);
   if (complaint) end_slow_peer(*complaint);
 }
 
@@ -205,12 +207,12 @@ void ServerSession::check_rates(Time now) {
 void ServerSession::end_slow_peer(const std::string& what) {
   ++server_.too_slow;
   violated(uploads_.receives() ? answers_.request() : 0, {FileError::too_slow, what});
-  uploads_.begun().clear();
+  begun_.clear();
 }
 
 std::optional<Time> ServerSession::deadline() const {
   auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
-  due = earlier(earlier(due, uploads_.begun().deadline()), answers_.next_look());
+  due = earlier(earlier(due, begun_.deadline()), answers_.next_look());
   return uploads_.works() || downloads_.has_slice_due() ? earlier(due, slices_.due()) : due;
 }
 

@@ -46,7 +46,7 @@ class ServerSession : public Session, private SessionFiles {
   void released(std::size_t n) override { answers_.outgoing().released(n); }
 
  private:
-  FileRange store() const override { return uploads_.store(); }
+  FileRange store() const override { return uploads_.reception().next(); }
   void on_stored(std::size_t n, Bytes seen, Time now) override;
   void on_store_failed(int error, Time now) override;
   void on_source_failed(int error, Time now) override;
@@ -68,6 +68,7 @@ class ServerSession : public Session, private SessionFiles {
   Answers answers_;
   Slices slices_;
   Downloads downloads_;
+  BegunUploads begun_;
   Uploads uploads_;
   std::optional<Message> next_request_;  // a request that waits for the answers that wait for the disk
   LeastRate incoming_rate_;              // the rate of an incomplete request

@@ -15,12 +15,12 @@ constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 
 }  // namespace
 
-Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, Uploader from)
-    : server_(server), answers_(answers), slices_(slices), from_(std::move(from)), begun_(server) {}
+Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, BegunUploads& begun, Uploader from)
+    : server_(server), answers_(answers), slices_(slices), from_(std::move(from)), begun_(begun) {}
 
 // Other connections may still refer to the upload, and none of them checks it.
 Uploads::~Uploads() {
-  if (state_ == State::receiving) upload_->give_back(range_);
+  if (state_ == State::receiving) reception_.release()->give_back(reception_.range());
   if (state_ == State::checking) upload_->let_go();
 }
 
@@ -29,16 +29,6 @@ bool Uploads::are_cut_off() const {
   return is_busy || (!is_counted_ && begun_.leave_unfinished());
 }
 
-bool Uploads::are_allowed() {
-  if (!server_.takes) refuse(takes_nothing());
-  return server_.takes;
-}
-
-FileAnswer<std::shared_ptr<Upload>> Uploads::find(const UploadRequest& request) {
-  return begun_.find(request, answers_.requests());
-}
-
-// Refuses the request. More data of a refused upload may follow: they are discarded.
 void Uploads::refuse(const FileRefusal& refusal) {
   answers_.refuse(refusal);
   abandon();
@@ -48,7 +38,7 @@ void Uploads::abandon() {
   if (state_ != State::receiving) return;
   ++server_.abandoned;
   is_counted_ = true;
-  std::exchange(upload_, nullptr)->give_back(range_);
+  reception_.release()->give_back(reception_.range());
   state_ = State::discarding;
 }
 
@@ -60,65 +50,45 @@ void Uploads::end_incomplete() {
 void Uploads::begin(const UploadRange& upload, Time /*now*/) {
   ++server_.uploads;
   answers_.count_request();
-  data_left_ = 0;
+  reception_.begin_to_discard();
   state_ = State::discarding;
-  if (!are_allowed()) return;
-  auto found = find({.name = upload.name,
-                     .size = upload.file_size,
-                     .id = upload.id,
-                     .digest = upload.digest,
-                     .rehearsal = upload.rehearsal,
-                     .from = from_,
-                     .begun = upload.offered});
+  if (!server_.takes) return refuse(takes_nothing());
+  auto found = begun_.find({.name = upload.name,
+                            .size = upload.file_size,
+                            .id = upload.id,
+                            .digest = upload.digest,
+                            .rehearsal = upload.rehearsal,
+                            .from = from_,
+                            .begun = upload.offered},
+                           answers_.requests());
   if (!found) return refuse(found.error());
-  range_ = upload.range;
   // The range is stored already: its answer was lost with its connection.
-  if ((*found)->has(range_)) {
+  if ((*found)->has(upload.range)) {
     is_there_ = true;
-    left_ = {};
+    reception_.begin_to_discard(upload.range);
     return;
   }
-  if (auto taken = (*found)->take(range_); !taken) return refuse(taken.error());
-  upload_ = std::move(*found);
-  left_ = range_;
+  if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
+  reception_.begin(std::move(*found), upload.range);
   state_ = State::receiving;
 }
 
-// Reserves room for each frame: an announced file alone takes none.
 bool Uploads::take(const Data& data) {
-  if (state_ == State::receiving) {
-    if (data.size > left_.size) return false;
-    if (const auto room = upload_->make_room({left_.offset, data.size}); !room) refuse(room.error());
-  }
-  data_left_ = data.size;
+  if (!reception_.fits(data)) return false;
+  if (const auto room = reception_.take(data); !room) refuse(room.error());
   return true;
-}
-
-std::size_t Uploads::discard(std::size_t n) {
-  const std::uint64_t part = std::min<std::uint64_t>(data_left_, n);
-  data_left_ -= part;
-  return part;
-}
-
-void Uploads::stored(std::size_t n, Bytes seen) {
-  upload_->stored({left_.offset, n}, seen);
-  server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
-  data_left_ -= n;
-  left_ = {left_.offset + n, left_.size - n};
-}
-
-void Uploads::store_failed(int error) {
-  refuse({error_of(error), "the file cannot be written"});
 }
 
 void Uploads::take(const End& end, Time now) {
   if (state_ == State::discarding && !is_there_) return done();
-  if (left_.size > 0 || end.size != range_.size) {
+  if (!reception_.is_complete(end)) {
     refuse({FileError::malformed, "not all of the range has come"});
     return done();
   }
-  if (!is_there_ && upload_->finish(range_)) return begin_check(now);
-  answers_.send(Stored{.range = range_, .request_check = answers_.check()});
+  const ByteRange range = reception_.range();
+  if (auto upload = reception_.release(); upload && upload->finish(range))
+    return begin_check(std::move(upload), range, now);
+  answers_.send(Stored{.range = range, .request_check = answers_.check()});
   done();
 }
 
@@ -140,9 +110,10 @@ bool Uploads::skips(std::string_view name, const FileWishes& wishes, const FileR
 
 void Uploads::begin(const Offer& offer, Time now) {
   ++server_.uploads;
-  if (!are_allowed()) return;
-  auto found =
-      find({.name = offer.name, .size = offer.size, .id = offer.id, .from = from_, .wishes = offer.wishes});
+  if (!server_.takes) return refuse(takes_nothing());
+  auto found = begun_.find(
+      {.name = offer.name, .size = offer.size, .id = offer.id, .from = from_, .wishes = offer.wishes},
+      answers_.requests());
   if (!found) {
     if (!skips(offer.name, offer.wishes, found.error(), now)) refuse(found.error());
     return;
@@ -165,9 +136,9 @@ void Uploads::recall_slice(Time now) {
 void Uploads::begin(const Whole& whole, Time now) {
   const std::uint64_t number = ++server_.uploads;
   answers_.count_request();
-  data_left_ = 0;
+  reception_.begin_to_discard();
   state_ = State::discarding;
-  if (!are_allowed()) return;
+  if (!server_.takes) return refuse(takes_nothing());
   const ByteRange all{0, whole.size};
   auto found = server_.storage.upload({.name = whole.name,
                                        .size = whole.size,
@@ -180,16 +151,15 @@ void Uploads::begin(const Whole& whole, Time now) {
     return;
   }
   if (auto taken = (*found)->take(all); !taken) return refuse(taken.error());
-  upload_ = std::move(*found);
+  reception_.begin(std::move(*found), all);
   is_whole_ = true;
-  left_ = range_ = all;
   state_ = State::receiving;
 }
 
 void Uploads::begin(const Folder& folder, Time now) {
   ++server_.uploads;
   answers_.count_request();
-  if (!are_allowed()) return;
+  if (!server_.takes) return refuse(takes_nothing());
   auto made = server_.storage.make_folder(folder.name, {.mode = folder.mode,
                                                         .overwrites = folder.sets_mode,
                                                         .makes_parents = folder.makes_parents,
@@ -203,12 +173,12 @@ void Uploads::begin(const Folder& folder, Time now) {
 }
 
 void Uploads::begin(const Seal& seal, Time now) {
-  auto found = find({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true});
+  auto found =
+      begun_.find({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true},
+                  answers_.requests());
   if (!found) return refuse(found.error());
   if (const auto sealed = (*found)->seal(seal.digest); !sealed) return refuse(sealed.error());
-  upload_ = std::move(*found);
-  range_ = {0, seal.size};
-  begin_check(now);
+  begin_check(std::move(*found), {0, seal.size}, now);
 }
 
 void Uploads::go_on(Time now) {
@@ -217,7 +187,9 @@ void Uploads::go_on(Time now) {
 }
 
 // If the bytes were digested on arrival, the first slice is all.
-void Uploads::begin_check(Time now) {
+void Uploads::begin_check(std::shared_ptr<Upload> upload, ByteRange range, Time now) {
+  upload_ = std::move(upload);
+  checked_ = range;
   state_ = State::checking;
   slices_.begin(now);
   check_slice(now);
@@ -229,12 +201,12 @@ void Uploads::check_slice(Time now) {
   const auto check = upload_->check();
   if (!check) {
     // It can be sealed again after a shortage.
-    if (!upload_->over()) begun_.keep(upload_, true, range_.size, answers_.requests());
+    if (!upload_->over()) begun_.keep(upload_, true, checked_.size, answers_.requests());
     refuse(check.error());
     return done();
   }
   const Stored stored{
-      .range = range_, .complete = true, .digest = check->digest, .request_check = answers_.check()};
+      .range = checked_, .complete = true, .digest = check->digest, .request_check = answers_.check()};
   if (check->waits && is_whole_) {
     answers_.send_when_on_disk(stored, std::move(upload_), now);
     return done();
@@ -249,6 +221,7 @@ void Uploads::done() {
   state_ = State::idle;
   is_there_ = is_whole_ = false;
   upload_.reset();
+  reception_.release();
   begun_.forget_complete();
   slices_.end();
 }

@@ -7,6 +7,7 @@
 
 #include "files/protocol/begun_uploads.hpp"
 #include "files/protocol/server_answers.hpp"
+#include "files/protocol/server_reception.hpp"
 #include "files/protocol/server_slices.hpp"
 #include "files/protocol/server_state.hpp"
 
@@ -17,7 +18,8 @@ namespace joust::file {
 // complete file is checked in slices.
 class Uploads {
  public:
-  Uploads(ServerState& server, Answers& answers, Slices& slices, Uploader from);
+  // All are borrowed but `from`.
+  Uploads(ServerState& server, Answers& answers, Slices& slices, BegunUploads& begun, Uploader from);
   ~Uploads();
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
@@ -32,26 +34,22 @@ class Uploads {
   [[nodiscard]] bool take(const Data& data);
   void take(const End& end, Time now);
   void given_up();
-  std::size_t discard(std::size_t n);  // of data that are not wanted; returns the number of discarded bytes
 
   bool idle() const { return state_ == State::idle; }
   bool receives() const { return state_ == State::receiving || state_ == State::discarding; }
-  bool wants_data() const { return state_ == State::receiving && data_left_ > 0; }
+  ServerReception& reception() { return reception_; }
+  const ServerReception& reception() const { return reception_; }
   bool works() const { return state_ == State::recalling || state_ == State::checking; }
   // True if the end of the connection cuts off an upload.
   bool are_cut_off() const;
   void go_on(Time now);  // makes the next slice
 
-  FileRange store() const { return {&upload_->file(), left_.offset, data_left_}; }
-  void stored(std::size_t n, Bytes seen);
-  void store_failed(int error);
-
+  // Refuses the request. More data of a refused upload may follow: they are discarded.
+  void refuse(const FileRefusal& refusal);
   void abandon();  // gives the range back that is being received
   void end_incomplete();
   void next_request() { is_counted_ = false; }
-  BegunUploads& begun() { return begun_; }
-  const BegunUploads& begun() const { return begun_; }
-  const Upload* in_hand() const { return upload_.get(); }
+  const Upload* in_hand() const { return upload_ ? upload_.get() : reception_.upload(); }
 
  private:
   enum class State : std::uint8_t {
@@ -62,12 +60,9 @@ class Uploads {
     checking,    // a complete upload
   };
 
-  bool are_allowed();  // refuses the request if not
-  FileAnswer<std::shared_ptr<Upload>> find(const UploadRequest& request);
-  void refuse(const FileRefusal& refusal);
   bool skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now);
   void recall_slice(Time now);
-  void begin_check(Time now);
+  void begin_check(std::shared_ptr<Upload> upload, ByteRange range, Time now);
   void check_slice(Time now);
   void done();
 
@@ -75,15 +70,14 @@ class Uploads {
   Answers& answers_;
   Slices& slices_;
   const Uploader from_;
-  BegunUploads begun_;
+  BegunUploads& begun_;
   State state_ = State::idle;
-  std::shared_ptr<Upload> upload_;  // in hand: being received, recalled or checked
-  ByteRange range_{};
-  ByteRange left_{};             // the part of range_ that has not arrived
-  std::uint64_t data_left_ = 0;  // bytes of the current data frame that have not arrived
-  bool is_whole_ = false;        // the upload is a whole file
-  bool is_there_ = false;        // discarding: the range is stored already, and not refused
-  bool is_counted_ = false;      // the latest upload is counted as abandoned
+  ServerReception reception_;
+  std::shared_ptr<Upload> upload_;  // being recalled or checked
+  ByteRange checked_{};             // the range or the file whose check is under way
+  bool is_whole_ = false;           // the upload is a whole file
+  bool is_there_ = false;           // discarding: the range is stored already, and not refused
+  bool is_counted_ = false;         // the latest upload is counted as abandoned
 };
 
 }  // namespace joust::file
