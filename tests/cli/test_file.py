@@ -65,7 +65,7 @@ class File(Case):
                 self.assertEqual(result["transfer"]["way"], "writev")
         words = "unsupported: no ring buffer (writev) for files: "
         for command in (("load", "--connect", "127.0.0.1:1", "-e", "two-processes"), ("load", "-e", "null"),
-                        ("serve", "-e", "two-processes")):
+                        ("serve", "-e", "two-processes", "--access", "read")):
             done = run(*command, *plan)
             self.assertEqual(done.returncode, 2)
             self.assertIn(words, done.stderr)
