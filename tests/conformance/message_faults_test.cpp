@@ -35,13 +35,15 @@ struct FailingBoth {
   Failing one, many;
 };
 
+// The reply to a message that is sent again until one comes. A datagram may have several: the last of them.
 std::string echoed(const Endpoint& server) {
+  constexpr std::string_view kMessage = "12345678 again";
   MessagePeer peer(server);
   peer.join();
   for (const Time until = Clock::now() + kPatience; Clock::now() < until;) {
-    peer.send("12345678 again");
+    peer.send(kMessage);
     if (const auto heard = peer.next(milliseconds(50)); heard && heard->head.kind == DatagramKind::data)
-      return heard->payload;
+      return heard->payload.substr(heard->payload.size() - std::min(heard->payload.size(), kMessage.size()));
   }
   return "nothing";
 }
