@@ -119,7 +119,8 @@ def main(build):
     if may_pass_alone(failed, build):
         for case in failed:
             case.passed_alone = case.group is not None and passes_alone(case, build)
-    for reason, count in collections.Counter(c.skipped for c in cases if c.skipped is not None).items():
+    reasons = collections.Counter(case.skipped for case in cases if case.skipped is not None)
+    for reason, count in reasons.most_common():
         print(f"skipped {count}: {reason}")
     print("the ten slowest:")
     for case in sorted(cases, key=lambda case: -case.seconds)[:10]:
