@@ -173,8 +173,6 @@ TEST_P(Ending, SocketsOfThoseWhoHaveGoneAreClosed) {
     EXPECT_EQ(each.back().receive(5), "here\n");
   }
   Peer& bystander = each.front();
-  expect_served(server);  // a pool starts its threads, and keeps them for a while
-  expect_served(server);
   const Resources before = Resources::settled();
   for (int i = 0; i < 10; ++i) expect_served(server);
   before.expect_back();
