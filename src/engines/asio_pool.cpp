@@ -80,7 +80,7 @@ void AsioPoolPeer<Executor>::go_on() {
     put_off_read();
   else
     start_read();
-  if (!read_put_off_ && begin_watch())
+  if (begin_watch())
     socket().async_wait(
         AsioSocket::wait_error,
         asio::bind_cancellation_slot(unwatch(), here([this](const AsioError& error) { watched(error); })));

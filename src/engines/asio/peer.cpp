@@ -141,7 +141,7 @@ void AsioPeer::readable(const AsioError& error) noexcept {
 }
 
 bool AsioPeer::begin_watch() {
-  if (!is_open() || reading_ || watching_ || hung_up_) return false;
+  if (reading_ || watching_ || hung_up_ || !is_open() || connection_->wants_input()) return false;
   return watching_ = true;
 }
 
