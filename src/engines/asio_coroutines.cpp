@@ -19,14 +19,13 @@
 #include <memory>
 #include <utility>
 
-#include "engines/asio/backend.hpp"
 #include "engines/asio/coroutines.hpp"
 #include "engines/asio/hub.hpp"
 #include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/asio/run.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 namespace {
 
 // Lets a coroutine sleep until it is woken.
@@ -155,19 +154,13 @@ void AsioCoroutinePeer::spawn(AsioTask (AsioCoroutinePeer::*task)()) {
       });
 }
 
-}  // namespace
-
 void run_asio_coroutines(const Hosting& hosting, Stop& stop) {
   run_asio(hosting, stop, hosting.options.threads, [](AsioHub& hub, AsioSocket socket) {
     return std::make_shared<AsioCoroutinePeer>(hub, std::move(socket));
   });
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
-
-#ifndef BOOST_ASIO_HAS_IO_URING  // only one of the two builds has the descriptor
-
-namespace joust {
+}  // namespace
 
 extern const Engine kAsioCoroutines{
     .name = "asio-coroutines",
@@ -175,10 +168,7 @@ extern const Engine kAsioCoroutines{
     .several_loops = true,
     .threads = "one per context (-t)",
     .wait_errors_ignored = kWaitErrorsIgnored,
-    .knobs = kAsioKnobs,
-    .run = run_on_backend<on_epoll::run_asio_coroutines, on_io_uring::run_asio_coroutines>,
+    .run = run_asio_coroutines,
 };
 
 }  // namespace joust
-
-#endif

@@ -21,14 +21,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "engines/asio/backend.hpp"
 #include "engines/asio/hub.hpp"
 #include "engines/asio/library.hpp"
-#include "engines/asio/memory.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/asio/run.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 namespace {
 
 // Executor is a strand or, where only one thread runs the context, the executor of the context.
@@ -60,18 +58,10 @@ class AsioPoolPeer final : public AsioPeer {
     else
       return keeping;
   }
-  // The same handler, with its memory beside the peer. For operations that begin when the last one has been
-  // reported.
-  template <typename Handler>
-  auto here(AsioMemory& memory, Handler handler) {
-    return asio::bind_allocator(AsioAllocator<std::byte>(memory), here(handler));
-  }
-
   Executor executor_;
   AsioTimer timer_;
   Time wakes_at_ = Time::max();  // when the timer is to expire
   bool read_put_off_ = false;
-  AsioMemory read_memory_, write_memory_, put_off_memory_;
 };
 
 template <typename Executor>
@@ -92,12 +82,11 @@ bool AsioPoolPeer<Executor>::start_write() {
   const Operation operation = begin_write();
   const auto handler = [this](const AsioError& error, std::size_t n) { written(error, n); };
   if (operation == Operation::wait)
-    socket().async_wait(AsioSocket::wait_write,
-                        here(write_memory_, [this](const AsioError& error) { writable(error); }));
+    socket().async_wait(AsioSocket::wait_write, here([this](const AsioError& error) { writable(error); }));
   else if (operation == Operation::transfer && pieces().size() == 1)  // send(), cheaper than sendmsg()
-    socket().async_write_some(pieces().front(), here(write_memory_, handler));
+    socket().async_write_some(pieces().front(), here(handler));
   else if (operation == Operation::transfer)
-    socket().async_write_some(pieces(), here(write_memory_, handler));
+    socket().async_write_some(pieces(), here(handler));
   return operation != Operation::none;
 }
 
@@ -108,7 +97,7 @@ bool AsioPoolPeer<Executor>::start_write() {
 template <typename Executor>
 void AsioPoolPeer<Executor>::put_off_read() {
   if (!wants_read() || std::exchange(read_put_off_, true)) return;
-  asio::post(socket().get_executor(), here(put_off_memory_, [this] {
+  asio::post(socket().get_executor(), here([this] {
                read_put_off_ = false;
                if (wants_read()) look_again();
              }));
@@ -118,14 +107,12 @@ template <typename Executor>
 void AsioPoolPeer<Executor>::start_read() {
   const Operation operation = begin_read();
   if (operation == Operation::wait)
-    socket().async_wait(AsioSocket::wait_read,
-                        here(read_memory_, [this](const AsioError& error) { readable(error); }));
+    socket().async_wait(AsioSocket::wait_read, here([this](const AsioError& error) { readable(error); }));
   else if (operation == Operation::transfer)
-    socket().async_read_some(
-        room(), here(read_memory_, [this](const AsioError& error, std::size_t n) {
-          fetch_ahead(this + 1);
-          read(error, n);
-        }));
+    socket().async_read_some(room(), here([this](const AsioError& error, std::size_t n) {
+                               fetch_ahead(this + 1);
+                               read(error, n);
+                             }));
 }
 
 // Deadlines move with every message, nearly always to later. So the timer expires early, and is set again.
@@ -145,17 +132,11 @@ std::shared_ptr<AsioPeer> make(AsioHub& hub, AsioSocket socket) {
   return std::make_shared<AsioPoolPeer<Executor>>(hub, std::move(socket));
 }
 
-}  // namespace
-
 void run_asio_pool(const Hosting& hosting, Stop& stop) {
   run_asio(hosting, stop, 1, hosting.options.threads == 1 ? &make<AsioExecutor> : &make<AsioStrand>);
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
-
-#ifndef BOOST_ASIO_HAS_IO_URING  // only one of the two builds has the descriptor
-
-namespace joust {
+}  // namespace
 
 extern const Engine kAsioPool{
     .name = "asio-pool",
@@ -164,10 +145,7 @@ extern const Engine kAsioPool{
     .threads_share_peers = true,
     .threads = "-t, one io_context",
     .wait_errors_ignored = kWaitErrorsIgnored,
-    .knobs = kAsioKnobs,
-    .run = run_on_backend<on_epoll::run_asio_pool, on_io_uring::run_asio_pool>,
+    .run = run_asio_pool,
 };
 
 }  // namespace joust
-
-#endif

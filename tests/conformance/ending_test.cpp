@@ -214,9 +214,6 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
 // The kernel may report the end of a stream as a hang-up, and that lasts. The end is read or not.
 TEST_P(Ending, HearsAResetAfterTheEndOfTheStream) {
   checks(Duty::resets);
-  if (GetParam().options.is("asio-backend", "io-uring"))
-    GTEST_SKIP()
-        << "the library polls for an error once, and on a ring the end of a stream ends each such poll";
   for (const std::string script : {"i", "in"}) {
     Limits limits = brisk();
     limits.idle = kPatience * 10;

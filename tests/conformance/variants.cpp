@@ -65,21 +65,12 @@ Variant variant_of(const Engine& engine, const std::vector<Setting>& settings, c
 }
 
 // A sanitizer detects faults of memory and order, which settings hardly affect: besides the defaults, the
-// most different row is enough. Where that one is on a ring, which the thread sanitizer leaves out, so is the
-// most different one that is not.
-std::vector<Row> for_sanitizers(const std::vector<Setting>& settings, std::vector<Row> rows) {
+// most different row is enough.
+std::vector<Row> for_sanitizers(std::vector<Row> rows) {
   const auto changed = [](const Row& row) { return row.size() - std::ranges::count(row, 0U); };
-  const auto on_ring = [&](const Row& row) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (settings[i].choices[row[i]] == "io-uring") return true;
-    return false;
-  };
   const std::span others = std::span(rows).subspan(1);
   std::ranges::stable_sort(others, std::greater{}, changed);
-  std::vector<Row> kept{rows.front(), others.front()};
-  const auto off_ring = std::ranges::find_if_not(others, on_ring);
-  if (off_ring != others.begin() && off_ring != others.end()) kept.push_back(*off_ring);
-  return kept;
+  return {rows.front(), others.front()};
 }
 
 // The reason why an engine cannot run here; empty if it can.
@@ -100,7 +91,7 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   if (which == Settings::defaults)
     rows.resize(1);
   else if (is_sanitized() && rows.size() > 2)
-    rows = for_sanitizers(settings, std::move(rows));
+    rows = for_sanitizers(std::move(rows));
   else if (which == Settings::each_choice)
     rows = each_choice(choices);
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));

@@ -58,17 +58,12 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
   constexpr std::array kEmptied{"recv"sv, "readv"sv, "send"sv, "sendmsg"sv, "sendfile"sv, "splice"sv};
   const std::string_view engine = variant.engine->name;
   const bool asio = engine.starts_with("asio-");
-  const bool asio_on_ring = asio && variant.options.is("asio-backend", "io-uring");
   const bool edge = (engine == "epoll" && !variant.options.is("trigger", "level")) ||
-                    engine == "coroutines" || engine == "kqueue" || (asio && !asio_on_ring);
+                    engine == "coroutines" || engine == "kqueue" || asio;
   if (asio && call.name() == "operator new")
     return "the library does not survive it: where a post finds no memory, its strand never runs again";
   if (asio && call.name() == "epoll_ctl")
     return "the library does not look at the result where it makes its reactor, and then hears of no timer";
-  if (asio_on_ring && call.name() == "io_uring_submit")
-    return "the library leaves operations that were not taken until it submits others";
-  if (asio_on_ring && call.name() == "uring cancel")
-    return "the library does not cancel an operation again that was being executed";
   if (edge && error == EAGAIN && contains(kEmptied, call.name()))
     return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
   if (edge && !asio && error == kShort && (call.name() == "recv" || call.name() == "readv"))

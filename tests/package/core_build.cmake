@@ -48,12 +48,3 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env JOUST_TOKEN=0123456789abcdef0123
 if(NOT result EQUAL 2 OR NOT errors MATCHES "OpenSSL 3 not found .*script/setup tls")
   message(FATAL_ERROR "a token must be refused with the reason, not ${result}:\n${errors}")
 endif()
-
-if(HAVE_ASIO)
-  execute_process(COMMAND ${PROGRAM} serve -e asio-pool:asio-backend=io-uring -p echo RESULT_VARIABLE result
-                  ERROR_VARIABLE errors)
-  set(reason "--asio-backend io-uring: liburing not found .*script/setup uring")
-  if(NOT result EQUAL 1 OR NOT errors MATCHES "${reason}")
-    message(FATAL_ERROR "Boost.Asio on io_uring must be refused with the reason, not ${result}:\n${errors}")
-  endif()
-endif()

@@ -9,11 +9,11 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 using AsioTask = asio::awaitable<void, AsioExecutor>;
 
 // A completion token: co_await returns the error with the result, in place of an exception.
 inline constexpr asio::as_tuple_t<asio::deferred_t> kAsioResults;
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

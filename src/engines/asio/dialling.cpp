@@ -9,7 +9,7 @@
 #include "connection/tally.hpp"
 #include "net/target.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 namespace {
 
 // Returns EAGAIN if the connect met a full backlog of a unix socket, otherwise 0. The library waits for such
@@ -79,10 +79,8 @@ void AsioDialling::give_up(const Shared& attempt, Dial& dial, const Failure& fai
 
 void AsioDialling::connect(const Shared& attempt) {
   const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
-  attempt->connecting = true;
   attempt->socket.async_connect(AsioProtocol::endpoint(to.raw(), to.size),
                                 asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
-                                  attempt->connecting = false;
                                   if (!attempts_.contains(attempt)) return;  // the dial was given up
                                   connected(attempt,
                                             error ? error.value() : full_backlog(attempt->socket, to));
@@ -97,7 +95,7 @@ void AsioDialling::connected(const Shared& attempt, int error) {
   }
   end(attempt);
   if (error != 0) {
-    close_soon(attempt->socket, attempt->connecting);
+    close(attempt->socket);
     dials_.failed(attempt->dial, error, Clock::now());
   } else {
     dials_.succeeded(attempt->dial);
@@ -130,8 +128,8 @@ void AsioDialling::abandon() {
   again_.cancel();
   for (const Shared& attempt : std::exchange(attempts_, {})) {
     attempt->timer.cancel();
-    close_soon(attempt->socket, attempt->connecting);
+    close(attempt->socket);
   }
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

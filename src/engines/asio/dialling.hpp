@@ -9,7 +9,7 @@
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 // Dials the connections of an engine on Asio. Runs on the strand of the engine's hub.
 class AsioDialling {
@@ -30,7 +30,6 @@ class AsioDialling {
     Dial dial;
     AsioSocket socket;
     AsioTimer timer;
-    bool connecting = false;
   };
   using Shared = std::shared_ptr<Attempt>;
 
@@ -52,4 +51,4 @@ class AsioDialling {
   std::set<Shared> attempts_;
 };
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -7,7 +7,7 @@
 
 #include "connection/tally.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
                  std::function<void()> on_over)
@@ -50,11 +50,9 @@ void AsioHub::begin() {
   end_if_over();
 }
 
-// On io_uring a wait may fail for lack of memory, without having been cancelled. Then it is repeated.
 void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)()) {
-  const auto done = [this, &descriptor, step](const AsioError& error) {
-    if (!error) return (this->*step)();
-    if (error != asio::error::operation_aborted) await(descriptor, step);
+  const auto done = [this, step](const AsioError& error) {
+    if (!error) (this->*step)();
   };
   descriptor.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, done));
 }
@@ -73,8 +71,7 @@ void AsioHub::accept(Door& door) {
 
 void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
   if (!error) {
-    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag,
-    if constexpr (kOnIoUring) ::fcntl(socket.native_handle(), F_SETFL, O_NONBLOCK);  // and this one
+    ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag
     door.listener.note_facts(socket.native_handle());
     admit(std::move(socket));
   } else if (!stopping_ && error != asio::error::operation_aborted &&
@@ -116,15 +113,14 @@ void AsioHub::admit(int family, Fd socket) {
 }
 
 void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
-  const AsioAllocator<std::byte> allocator(peer->leaving);
-  asio::post(home_, asio::bind_allocator(allocator, [this, peer = std::move(peer)] {
-               const std::size_t place = peer->index;
-               std::swap(peers_[place], peers_.back());
-               peers_[place]->index = place;
-               peers_.pop_back();
-               if (!hosting_.serves()) dialling_.ended();
-               end_if_over();
-             }));
+  asio::post(home_, [this, peer = std::move(peer)] {
+    const std::size_t place = peer->index;
+    std::swap(peers_[place], peers_.back());
+    peers_[place]->index = place;
+    peers_.pop_back();
+    if (!hosting_.serves()) dialling_.ended();
+    end_if_over();
+  });
 }
 
 void AsioHub::tell_all(AsioPeer::News news) {
@@ -205,4 +201,4 @@ void AsioHub::end_if_over() {
   on_over_();
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -19,7 +19,7 @@
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 // Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
 // stops. All of it runs on one strand, as operations of the library. When the last connection has ended and
@@ -84,4 +84,4 @@ class AsioHub {
   std::vector<std::shared_ptr<AsioPeer>> peers_;
 };
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -3,13 +3,8 @@
 
 // The parts of Boost.Asio that the engines use. Other headers of the library are included only after this
 // one, so that all files are compiled with the same settings.
-#include "engines/asio/build.hpp"
 #define BOOST_ASIO_NO_DEPRECATED
 #define BOOST_ASIO_DISABLE_VISIBILITY
-
-#ifdef BOOST_ASIO_HAS_IO_URING
-#include "engines/asio/untagged_entries.hpp"
-#endif
 
 // Other headers of Boost 1.81 need these two without including them.
 #include <boost/asio/handler_alloc_hook.hpp>
@@ -18,7 +13,6 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
 #include <boost/asio/basic_waitable_timer.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -34,7 +28,7 @@
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 namespace asio = boost::asio;
 
@@ -67,18 +61,10 @@ void cancel_all(Object& object) noexcept {
   static_cast<void>(object.cancel(ignored));
 }
 
-// On io_uring, the state that Boost 1.81 keeps for a closed or released descriptor passes to the next
-// descriptor at once, even while operations of the first one are in progress. The results of these operations
-// then go to the second descriptor. So an object is closed or released only after its last operation.
-
-// Closes a socket. On io_uring, operations in progress are only cancelled, and the socket's destructor closes
-// it; the handlers keep the socket's owner until then. The shutdown ends operations that the cancellation
-// misses.
-inline void close_soon(AsioSocket& socket, bool operations_under_way) noexcept {
+// Closes a socket, and cancels its operations.
+inline void close(AsioSocket& socket) noexcept {
   AsioError ignored;
-  if (!kOnIoUring || !operations_under_way) return static_cast<void>(socket.close(ignored));
-  static_cast<void>(socket.shutdown(AsioSocket::shutdown_both, ignored));
-  cancel_all(socket);
+  static_cast<void>(socket.close(ignored));
 }
 
 // An object of the library for a descriptor that another object owns and closes.
@@ -87,17 +73,11 @@ class AsioLoan : public Object {
  public:
   using Object::Object;
   AsioLoan(AsioLoan&&) = default;
-  ~AsioLoan() {
-    if (Object::is_open()) Object::release();
-  }
-  // Cancels waits that are in progress.
+  ~AsioLoan() { end(); }
+  // Cancels the operations that are in progress, and gives the descriptor back.
   void end() {
-    if (!Object::is_open()) return;
-    if constexpr (kOnIoUring)
-      cancel_all(*this);
-    else
-      Object::release();
+    if (Object::is_open()) Object::release();
   }
 };
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -13,7 +13,7 @@
 #include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 namespace {
 
 // Returns true for errors that are no failure: the operation begins again if it is still wanted.
@@ -97,7 +97,7 @@ void AsioPeer::break_off(const std::exception& error) noexcept {
 
 void AsioPeer::close() noexcept {
   if (std::exchange(closed_, true)) return;
-  close_soon(socket_, reading_ || writing_ || watching_);
+  joust::close(socket_);
   on_closed();
   hub_.left(shared_from_this());
 }
@@ -210,4 +210,4 @@ void AsioPeer::deadline_passed() noexcept {
   });
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -13,10 +13,9 @@
 
 #include "connection/stream_connection.hpp"
 #include "engines/asio/library.hpp"
-#include "engines/asio/memory.hpp"
 #include "engines/loop/lateness.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 
 class AsioHub;
 
@@ -37,7 +36,6 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   void tell(News news);  // called by any thread
 
   std::size_t index = 0;  // for the hub: the position in its list of peers
-  AsioMemory leaving;     // for the handler of AsioHub::left(), when nothing may fail
 
  protected:
   // The engine's part: posts hear(news) to the peer's executor.
@@ -121,4 +119,4 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   Lateness lateness_;
 };
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

@@ -12,11 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "engines/asio/backend.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/wait_strategy.hpp"
 
-namespace joust::JOUST_ASIO_BUILD {
+namespace joust {
 namespace {
 
 thread_local FileInput* file_input = nullptr;
@@ -125,10 +124,8 @@ void run_asio(const Hosting& hosting, Stop& stop, std::size_t contexts, const As
     return hosting.serves() ? run.run() : run_in_background(run);
   } catch (const boost::system::system_error& error) {
     const std::string operation(error.what(), std::string_view(error.what()).find(':'));
-    const int code = error.code().value();
-    throw std::system_error(code, std::generic_category(),
-                            refused_call("Boost.Asio: " + operation, kOnIoUring ? code : 0, kAsioRing));
+    throw std::system_error(error.code().value(), std::generic_category(), "Boost.Asio: " + operation);
   }
 }
 
-}  // namespace joust::JOUST_ASIO_BUILD
+}  // namespace joust

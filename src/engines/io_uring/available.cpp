@@ -85,13 +85,10 @@ std::string refused_call(std::string_view call, int error, RingSize size) {
 
 #ifdef JOUST_HAVE_LIBURING
 
-std::string uring_unavailable() {
-  return uring_unavailable({UringSetup{}.submissions, UringSetup{}.completions});
-}
-
 // Tries a small ring only. The memory of a ring that was closed counts for a while, so a large one could take
 // the memory of the ring that is needed.
-std::string uring_unavailable(RingSize size) {
+std::string uring_unavailable() {
+  const RingSize size{UringSetup{}.submissions, UringSetup{}.completions};
   std::string reason;
   if (const rlim_t most = lockable_bytes(); most < bytes_of(size)) return too_little_to_lock(size, most);
   // Tried on a thread of its own: after a ring has been closed, the kernel interrupts a system call of the
@@ -119,10 +116,6 @@ std::string uring_unavailable(RingSize size) {
 #else
 
 std::string uring_unavailable() {
-  return uring_unavailable({});
-}
-
-std::string uring_unavailable(RingSize /*size*/) {
   return "liburing not found at build time: script/setup uring && script/build";
 }
 

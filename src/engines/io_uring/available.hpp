@@ -12,10 +12,8 @@ struct RingSize {
   unsigned completions;
 };
 
-// Returns why no ring can be made here, of the size that the engine io-uring has or of another size; empty if
-// one can.
+// Returns why no ring of the engine io-uring can be made here; empty if one can.
 std::string uring_unavailable();
-std::string uring_unavailable(RingSize size);
 
 // Returns the name of a call that was refused with this errno. If a limit of locked memory may be the cause,
 // the text adds this limit and the memory that a ring takes.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of the engines on Boost.Asio, where it was not found at build time.
-#include "engines/asio/backend.hpp"
 #include "engines/engine.hpp"
 
 namespace joust {
@@ -18,12 +17,10 @@ constexpr std::string_view kThreads = "-";
 extern const Engine kAsioPool{.name = "asio-pool",
                               .summary = "Boost.Asio: callbacks, one io_context run by several threads",
                               .threads = kThreads,
-                              .knobs = kAsioKnobs,
                               .unavailable = no_asio};
 extern const Engine kAsioCoroutines{.name = "asio-coroutines",
                                     .summary = "Boost.Asio: C++20 coroutines, an io_context per thread",
                                     .threads = kThreads,
-                                    .knobs = kAsioKnobs,
                                     .unavailable = no_asio};
 
 }  // namespace joust
