@@ -84,6 +84,7 @@ void Listener::claim(const Endpoint& endpoint) const {
 Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Transport transport,
                    bool only_ipv6)
     : options_(options),
+      transport_(transport),
       socket_(socket_of(transport, endpoint.family(), SOCK_NONBLOCK)),
       longest_queue_(static_cast<std::size_t>(options.backlog) + 1) {  // full if longer than the backlog
   checked(socket_.get(), "socket({})", endpoint.family());
@@ -106,30 +107,35 @@ void Listener::bind_to(const Endpoint& endpoint) const {
   const bool may_pass = endpoint.family() != AF_UNIX;
   const Time until = Clock::now() + kBindFor;
   while (::bind(socket_.get(), endpoint.raw(), endpoint.size) < 0) {
-    if (errno != EADDRINUSE || !may_pass || Clock::now() >= until)
-      checked(-1, "bind({})", to_text(endpoint));
+    if (errno != EADDRINUSE || !may_pass || Clock::now() >= until) checked(-1, "bind({})", to_text(endpoint));
     std::this_thread::sleep_for(kBindAgain);
   }
 }
 
 // Allows the sharing of the address only now: two servers that are started with one address are a mistake.
+// Connections that have come before do not share it, and are no obstacle to a socket with SO_REUSEADDR.
 Fd Listener::sibling() const {
   const int on = 1;
-  Fd socket = datagram_socket(bound_.family(), SOCK_NONBLOCK);
+  Fd socket = socket_of(transport_, bound_.family(), SOCK_NONBLOCK);
   checked(socket.get(), "socket({})", bound_.family());
   for (const int sharing : {socket_.get(), socket.get()})
     checked(::setsockopt(sharing, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on), "setsockopt(SO_REUSEPORT)");
-  return bind_datagrams(std::move(socket), bound_);
+  if (transport_ == Transport::stream)
+    checked(::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), "setsockopt(SO_REUSEADDR)");
+  socket = bind_beside(std::move(socket), bound_);
+  if (transport_ == Transport::stream)
+    checked(::listen(socket.get(), options_.backlog), "listen({})", to_text(bound_));
+  return socket;
 }
 
 Fd Listener::beside(const Endpoint& where) const {
   Fd socket = datagram_socket(where.family(), SOCK_NONBLOCK);
   checked(socket.get(), "socket({})", where.family());
-  return bind_datagrams(std::move(socket), where);
+  return bind_beside(std::move(socket), where);
 }
 
-Fd Listener::bind_datagrams(Fd socket, const Endpoint& where) const {
-  apply(options_, socket.get(), Transport::datagram);
+Fd Listener::bind_beside(Fd socket, const Endpoint& where) const {
+  apply(options_, socket.get(), transport_);
   checked(::bind(socket.get(), where.raw(), where.size), "bind({})", to_text(where));
   return socket;
 }

@@ -76,8 +76,8 @@ class Listener {
     return true;
   }
 
-  // Datagrams only: makes another socket with the same address and options. The kernel then distributes the
-  // peers by their addresses (SO_REUSEPORT). Throws std::system_error.
+  // Makes another socket with the same address and options; one for streams listens too. The kernel then
+  // distributes the peers by their addresses (SO_REUSEPORT). Not for unix sockets. Throws std::system_error.
   Fd sibling() const;
   // Datagrams only: makes a socket with the same options for another address. Throws std::system_error.
   Fd beside(const Endpoint& where) const;
@@ -95,12 +95,13 @@ class Listener {
  private:
   void claim(const Endpoint& endpoint) const;
   void bind_to(const Endpoint& endpoint) const;
-  Fd bind_datagrams(Fd socket, const Endpoint& where) const;
+  Fd bind_beside(Fd socket, const Endpoint& where) const;
   std::size_t close_queue();
   bool is_queue_empty() const;
   void unlink_path();
 
   SocketOptions options_;
+  Transport transport_;
   Fd socket_;
   Endpoint bound_;
   std::size_t longest_queue_;  // connections

@@ -161,7 +161,8 @@ TEST_P(ZeroMqPeers, AnIdentityThatIsTakenIsNotGivenAway) {
   try {
     ZmtpClient second(server.endpoint(), "the same");
     say(second, {.kind = DatagramKind::leave, .token = 5, .number = 0});
-    EXPECT_FALSE(hear(second, milliseconds(50)));
+    const auto answer = hear(second, milliseconds(50));
+    EXPECT_TRUE(!answer || (GetParam().options.threads > 1 && answer->unknown)) << "at another ROUTER it is";
   } catch (const std::exception&) {
     // The server has closed its connection, which is as good.
   }
@@ -170,7 +171,7 @@ TEST_P(ZeroMqPeers, AnIdentityThatIsTakenIsNotGivenAway) {
   EXPECT_EQ(server.tally().opened, 1U);
 }
 
-// With several workers, some have ended by then: what comes for them must not keep the others' messages back.
+// Some of several threads have ended by then: what comes for them must not keep the others' messages back.
 TEST_P(ZeroMqPeers, WhoComesDuringAStopDelaysNobody) {
   Limits limits = brisk();
   limits.linger = limits.drain = kPatience;

@@ -36,12 +36,12 @@ inline constexpr Engine kZeroMqRow{
 };
 inline constexpr Engine kZeroMqPoolRow{
     .name = "zeromq-pool",
-    .summary = "ZeroMQ: a front thread, coroutines in workers; no sender is held back alone",
+    .summary = "ZeroMQ: a ROUTER and coroutines on each thread; no sender is held back alone",
     .delivery = kZmqDelivery,
     .files_each = 2,     // a mailbox, and the library's socket
     .files_of_dial = 1,  // asks whether anybody listens
     .several_loops = true,
-    .threads = "a front, -t, io-threads",
+    .threads = "-t, and io-threads",
     .not_public = kHostilePeers,
     .knobs = kZmqKnobs,
 };

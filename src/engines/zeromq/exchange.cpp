@@ -17,7 +17,7 @@ namespace joust {
 // Receiving.
 
 void ZmqLoop::received(ZmqLink& link) {
-  const bool is_client = link.only != nullptr;
+  const bool is_client = !link.is_server();
   const auto datagram = parse_datagram(link.parts[is_client ? 0 : 1].bytes());
   if (!datagram) {
     const bool foreign = datagram.error() == NoDatagram::foreign;
@@ -64,7 +64,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
     });
     attend(*known);
   }
-  if (link.kind == ZmqLink::Kind::router) equip_source(hosting(), link.parts.back());
+  equip_source(hosting(), link.parts.back());
   admit_newcomer(
       link, from,
       MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});
@@ -81,46 +81,19 @@ void ZmqLoop::reply(ZmqLink& link, ZmqLink::Reply&& reply) {
   if (link.may_send() && !link.queued()) busy_.push(link);
 }
 
-// Handles a command of the thread that has the ROUTER.
-void ZmqLoop::obey(Bytes command) {
-  if (command.empty()) return;
-  Peer* const peer = server_->peers.find(command.subspan(1));
-  if (peer == nullptr || peer->leaving) return;
-  switch (static_cast<ZmqCommand>(command.front())) {
-    case ZmqCommand::hold:
-      peer->is_held = true;
-      peer->Place::leave();
-      return;
-    case ZmqCommand::resume:
-      peer->is_held = false;
-      return talk(*peer);
-    case ZmqCommand::passed:
-      peer->asks = false;
-      peer->unconfirmed -= std::min(peer->unconfirmed, std::exchange(peer->asked, 0));
-      peer->Place::leave();
-      return talk(*peer);
-    case ZmqCommand::gone:
-      return refused(*peer, EHOSTUNREACH);
-    case ZmqCommand::overrun:
-      return refused(*peer, ENOBUFS);
-  }
-}
-
 // Sending.
 
 void ZmqLoop::send_next(ZmqLink& link) {
   --link.sends_left;
   if (!link.replies.empty()) return send_reply(link);
   Peer& peer = *link.talkers.pop();
-  if (link.kind == ZmqLink::Kind::worker && peer.unconfirmed >= kShare && !peer.asks)
-    return ask_front(link, peer);
   const std::size_t count = collect(peer);
   if (count == 0) return attend(peer);
   std::size_t n = 0;
   int error = 0;
   while (n < count && error == 0) {
     error = put(link, as_bytes(peer.identity), batch_[n]);
-    if (error == 0) peer.unconfirmed += batch_[n++].size() + kBesidesDatagram;
+    if (error == 0) ++n;
   }
   link.sends_left -= std::min(link.sends_left, count - 1);
   link.looked_at = false;
@@ -128,31 +101,12 @@ void ZmqLoop::send_next(ZmqLink& link) {
   if (n > 0) sent(peer, n);
   if (error == 0 || peer.leaving) return;
   if (error != EAGAIN) return refused(peer, error);
-  if (link.kind == ZmqLink::Kind::router) {
+  if (link.is_server()) {
     retry_later(link);
     return link.blocked.push(peer);
   }
   link.writable = false;
   link.talkers.push(peer);
-}
-
-// Asks the thread with the ROUTER, by a message with an empty datagram, whether it has passed on what came
-// before. That thread may be thousands of messages behind, and so its command to hold back the rest may come
-// too late. So a worker asks every now and then. The answer is not behind the messages of peers, and a worker
-// that has to wait for it reads none of these meanwhile.
-void ZmqLoop::ask_front(ZmqLink& link, Peer& peer) {
-  link.looked_at = false;
-  const int error = put(link, as_bytes(peer.identity), DatagramOut{});
-  if (error == 0) {
-    peer.asks = true;
-    peer.asked = peer.unconfirmed;
-    talk(peer);
-  } else if (error == EAGAIN) {
-    link.writable = false;
-    link.talkers.push(peer);
-  } else {
-    refused(peer, error);
-  }
 }
 
 // Sends the first answer. An answer to a stranger is dropped if it finds no room, because the stranger asks
@@ -164,14 +118,10 @@ void ZmqLoop::send_reply(ZmqLink& link) {
   write_signal(first.head, out);
   const int error = put(link, as_bytes(first.to), out);
   link.looked_at = false;
-  if (error == EAGAIN && link.kind == ZmqLink::Kind::router && now() < first.until) {
+  if (error == EAGAIN && now() < first.until) {
     retry_later(link);
     link.put_off.push_back(std::move(first));
     return link.replies.pop_front();
-  }
-  if (error == EAGAIN && link.kind != ZmqLink::Kind::router) {
-    link.writable = false;
-    return;
   }
   link.replies.pop_front();
   if (error != 0) hosting().tally.add({.not_sent = 1});
@@ -187,25 +137,6 @@ std::size_t ZmqLoop::collect(Peer& peer) {
       count = peer.joining->output(batch_.front(), now()) ? 1 : 0;
   });
   return count;
-}
-
-// The datagram is copied into memory of the library. A part that refers to the session's bytes instead
-// (zmq_msg_init_data) would need them until a thread of the library has sent them. It would also need an
-// allocation, which costs more than copying a short message. A refusal comes with the first part: the rest
-// has room.
-int ZmqLoop::put(ZmqLink& link, Bytes to, const DatagramOut& datagram) {
-  try {
-    ZmqPart identity(to.size()), part(datagram.size());  // both are made before the first one is sent
-    std::byte* const behind = std::ranges::copy(datagram.front(), part.data()).out;
-    std::ranges::copy(datagram.tail, behind);
-    if (link.kind != ZmqLink::Kind::dealer) {
-      std::ranges::copy(to, identity.data());
-      if (const int error = send_part(link.socket, identity, true); error != 0) return error;
-    }
-    return send_part(link.socket, part, false);
-  } catch (const std::bad_alloc&) {
-    return ENOMEM;
-  }
 }
 
 void ZmqLoop::sent(Peer& peer, std::size_t n) {

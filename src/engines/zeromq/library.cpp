@@ -65,15 +65,4 @@ int ZmqSocket::option(int name) const {
   return value;
 }
 
-int receive_part(const ZmqSocket& socket, ZmqPart& part) {
-  const auto call = [&] { return zmq_msg_recv(part.get(), socket.get(), ZMQ_DONTWAIT); };
-  return retry_interrupted(call) < 0 ? errno : 0;
-}
-
-int send_part(const ZmqSocket& socket, ZmqPart& part, bool more_follow) {
-  const int flags = ZMQ_DONTWAIT | (more_follow ? ZMQ_SNDMORE : 0);
-  const auto call = [&] { return zmq_msg_send(part.get(), socket.get(), flags); };
-  return retry_interrupted(call) < 0 ? errno : 0;
-}
-
 }  // namespace joust

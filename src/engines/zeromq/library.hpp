@@ -82,9 +82,4 @@ class ZmqSocket {
   void* socket_;
 };
 
-// Call zmq_msg_recv() and zmq_msg_send() without waiting. Return 0, or an errno: EAGAIN if no message has
-// come, or no room is left. A part that was sent is empty afterwards.
-int receive_part(const ZmqSocket& socket, ZmqPart& part);
-int send_part(const ZmqSocket& socket, ZmqPart& part, bool more_follow);
-
 }  // namespace joust

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -25,22 +26,17 @@ using std::chrono::milliseconds;
 constexpr Duration kQuiet = milliseconds(10);
 constexpr Duration kMostUnquiet = milliseconds(100);
 
-// The messages of a turn: received by a client's link, received by a server's link, and sent.
-constexpr std::size_t kMostOfOne = 64, kMostOfAll = 1024, kMostSends = 4096;
-
 }  // namespace
 
 ZmqLoop::ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
-                 const ZmqContext& context, std::optional<ZmqSocket> server, ZmqLink::Kind kind,
-                 std::optional<ZmqSocket> commands)
+                 const ZmqContext& context)
     : LoopCore(hosting, stop, group, index),
       context_(context),
       table_key_(random_key()),
       admission_(random_key()) {
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  if (server) begin(server_.emplace(std::move(*server), kind, table_key_));
-  if (commands) begin(commands_.emplace(std::move(*commands), ZmqLink::Kind::commands, table_key_));
+  if (hosting.serves()) begin(server_.emplace(router_for(hosting, context, index), table_key_));
   if (index == 0) note_options_left_out(hosting);
 }
 
@@ -65,7 +61,8 @@ void ZmqLoop::run() {
 
 void ZmqLoop::wait() {
   start_dials(SOCK_NONBLOCK);
-  if (server_ && has_work(*server_)) busy_.push(*server_);  // a peer that was awaited may have gone
+  if (server_ && (server_->input || server_->may_send()))
+    busy_.push(*server_);  // a peer that was awaited may have gone
   Duration most = busy_.empty() ? next_wait() : Duration::zero();
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
   if (stopping_ && !draining() && may_drain()) wait_until(quiet_at_);
@@ -100,15 +97,14 @@ void ZmqLoop::serve_links() {
 // Called after a link was used. The link is served again in the next turn if it has more to do; otherwise its
 // descriptor will report it.
 void ZmqLoop::settle(ZmqLink& link) {
-  const bool one_way = link.kind != ZmqLink::Kind::router;
-  if (!one_way) retry_blocked(link);
+  if (link.is_server()) retry_blocked(link);
   if (!link.looked_at || !link.writable) {
     const unsigned events = link.socket.events();
     link.looked_at = true;
     link.input = (events & ZMQ_POLLIN) != 0;
-    if (one_way) link.writable = (events & ZMQ_POLLOUT) != 0;
+    if (!link.is_server()) link.writable = (events & ZMQ_POLLOUT) != 0;
   }
-  if (has_work(link)) busy_.push(link);
+  if (link.input || link.may_send()) busy_.push(link);
 }
 
 void ZmqLoop::retry_blocked(ZmqLink& link) {
@@ -144,91 +140,10 @@ void ZmqLoop::stop_by_and_by() {
   if (may_drain() && now() >= quiet_at_) begin_drain();
 }
 
-// The coroutines of a link. When an awaitable is resumed, it makes its calls; when neither coroutine can go
-// on, the thread returns to the loop.
-
-// Waits until the library has a message; then receives one message. Output is sent first, so that each
-// message is answered before the next one is read.
-class ZmqLoop::Arrival : public Waiter::Awaitable {
- public:
-  Arrival(ZmqLoop& loop, ZmqLink& link) : Awaitable(link.arrival), loop_(loop), link_(link) {}
-  bool await_ready() const { return link_.may_receive() && link_.receives_left > 0 && !sender_may_go_on(); }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
-    Awaitable::await_suspend(receiver);
-    return sender_may_go_on() ? link_.departure.take() : std::noop_coroutine();
-  }
-  Found await_resume() {
-    const Found found = receive_message(link_);
-    if (found != Found::nothing && loop_.stopping_)
-      loop_.quiet_at_ = std::min(loop_.now() + kQuiet, loop_.quiet_at_last_);
-    return found;
-  }
-
- private:
-  bool sender_may_go_on() const {
-    return link_.departure.is_waited_at() && link_.sends_left > 0 && link_.may_send();
-  }
-
-  ZmqLoop& loop_;
-  ZmqLink& link_;
-};
-
-// Waits until a session has output and the library has room. The receiver goes on meanwhile, if it can.
-class ZmqLoop::Departure : public Waiter::Awaitable {
- public:
-  explicit Departure(ZmqLink& link) : Awaitable(link.departure), link_(link) {}
-  bool await_ready() const { return link_.sends_left > 0 && link_.may_send(); }
-  std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
-    Awaitable::await_suspend(sender);
-    const bool receiver_may_go_on = link_.may_receive() && link_.receives_left > 0;
-    return receiver_may_go_on ? link_.arrival.take() : std::noop_coroutine();
-  }
-
- private:
-  ZmqLink& link_;
-};
-
-Task<> ZmqLoop::receive(ZmqLink& link) {
-  while (true) {
-    const Found found = co_await Arrival(*this, link);
-    if (found == Found::message)
-      received(link);
-    else if (found == Found::command)
-      obey(link.parts[0].bytes());
-    else if (found == Found::foreign)
-      hosting().tally.add({.foreign = 1});
-  }
-}
-
-Task<> ZmqLoop::send(ZmqLink& link) {
-  while (true) {
-    co_await Departure(link);
-    send_next(link);
-  }
-}
-
-// Receives a message. Its parts come together. Parts that do not belong in it are passed over.
-ZmqLoop::Found ZmqLoop::receive_message(ZmqLink& link) {
-  --link.receives_left;
-  std::size_t count = 0;
-  bool more = true;
-  while (more) {
-    ZmqPart superfluous;
-    ZmqPart& part = count < link.parts.size() ? link.parts[count] : superfluous;
-    if (const int error = receive_part(link.socket, part); error == EAGAIN) {
-      link.input = false;
-      link.looked_at = true;
-      return Found::nothing;
-    } else if (error != 0) {
-      throw std::system_error(error, std::generic_category(), "zmq_msg_recv()");
-    }
-    link.looked_at = false;
-    more = part.more_follow();
-    ++count;
-  }
-  if (link.kind == ZmqLink::Kind::commands) return Found::command;
-  const std::size_t expected = link.kind == ZmqLink::Kind::dealer ? 1 : 2;
-  return count == expected ? Found::message : Found::foreign;
+// Messages that have arrived may still be with the library's threads: a stop waits until none has come for a
+// while.
+void ZmqLoop::note_arrival() {
+  if (stopping_) quiet_at_ = std::min(now() + kQuiet, quiet_at_last_);
 }
 
 void ZmqLoop::begin(ZmqLink& link) {
@@ -240,17 +155,11 @@ void ZmqLoop::begin(ZmqLink& link) {
   busy_.push(link);
 }
 
-// Resumes one of the two coroutines, which resumes the other.
-void ZmqLoop::resume(ZmqLink& link) {
-  const bool is_server = link.only == nullptr;
-  link.receives_left = is_server ? kMostOfAll : kMostOfOne;
-  link.sends_left = kMostSends;
-  if (link.may_send())
-    link.departure.resume();
-  else if (link.may_receive())
-    link.arrival.resume();
-  link.receiver.surface();
-  link.sender.surface();
+void run_zeromq(const Hosting& hosting, Stop& stop) {
+  const auto frames = TaskFrames::alive();
+  const ZmqContext context = context_for(hosting);
+  run_loops<ZmqLoop>(hosting, stop, context);
+  if (TaskFrames::alive() != frames) throw std::logic_error("zeromq: frames are left");
 }
 
 }  // namespace joust

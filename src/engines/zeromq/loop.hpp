@@ -31,24 +31,20 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
  public:
   using Peer = ZmqPeer;
 
-  // `kind`: the kind of the server's link, if this is a server. A worker receives commands too.
-  ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const ZmqContext& context,
-          std::optional<ZmqSocket> server, ZmqLink::Kind kind,
-          std::optional<ZmqSocket> commands = std::nullopt);
+  ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const ZmqContext& context);
   ~ZmqLoop() override;
   void run();
 
  private:
-  class Arrival;
-  class Departure;
   // The result of a receive. A foreign message has a wrong number of parts.
-  enum class Found : std::uint8_t { nothing, message, command, foreign };
+  enum class Found : std::uint8_t { nothing, message, foreign };
 
-  // The coroutines, and what resumes them.
+  // The coroutines, and what resumes them (zeromq.cpp)
   Task<> receive(ZmqLink& link);
   Task<> send(ZmqLink& link);
-  static Found receive_message(ZmqLink& link);
   void resume(ZmqLink& link);
+  Found receive_message(ZmqLink& link);
+  static int put(ZmqLink& link, Bytes to, const DatagramOut& datagram);
 
   // The turn of the loop
   void wait();
@@ -60,7 +56,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void stop_by_and_by();
   void begin(ZmqLink& link);
   void watch(ZmqLink& link) { epoll_.watch(link.fd, link, EPOLLIN); }
-  bool has_work(const ZmqLink& link) const { return link.may_receive() || link.may_send(); }
+  void note_arrival();
 
   // The overrides of LoopCore
   void connect(Peer& peer) override;
@@ -75,24 +71,19 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
 
   // Messages (exchange.cpp)
   void received(ZmqLink& link);
-  void obey(Bytes command);
   void hear(Peer& peer, const Datagram& datagram);
   void hear_while_joining(Peer& peer, const Datagram& datagram);
   void hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from, Peer* known);
   void reply(ZmqLink& link, ZmqLink::Reply&& reply);
   void send_next(ZmqLink& link);
-  void ask_front(ZmqLink& link, Peer& peer);
   void send_reply(ZmqLink& link);
   std::size_t collect(Peer& peer);
-  static int put(ZmqLink& link, Bytes to, const DatagramOut& datagram);
   void sent(Peer& peer, std::size_t n);
   void refused(Peer& peer, int error);
 
   static constexpr std::size_t kBatch = 16;  // datagrams of one peer, before the next one
-  // The bytes of a peer at which a worker asks, and at which it waits for the answer. With a batch, that is
-  // three quarters of what the thread with the ROUTER holds.
-  static constexpr std::size_t kShare = 1 << 20, kMostUnconfirmed = 2 << 20;
-  static bool must_wait(const Peer& peer) { return peer.asks && peer.unconfirmed >= kMostUnconfirmed; }
+  // The messages of a link in one iteration of the loop, before other links have their turn.
+  static constexpr std::size_t kMostReceived = 1024, kMostReceivedByClient = 64, kMostSends = 4096;
 
   const ZmqContext& context_;
   const HashKey table_key_;
@@ -104,17 +95,10 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   std::size_t lingering_ = 0;  // peers that only linger
   bool stopping_ = false;
   Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
-  std::optional<ZmqLink> server_, commands_;
+  std::optional<ZmqLink> server_;
 };
 
-// The commands that the thread with the ROUTER gives to a worker: one part, this byte and the identity of a
-// peer.
-enum class ZmqCommand : std::uint8_t {
-  hold = 'h',     // its pipe is full: the worker sends nothing
-  resume = 'r',   // it has room again
-  gone = 'g',     // it has gone
-  overrun = 'o',  // too much was held for it, and was dropped
-  passed = 'p',   // the answer to ask_front(): what it was sent before has been passed on
-};
+// Engine::run for the engines on ZeroMQ: a loop on each of -t threads.
+void run_zeromq(const Hosting& hosting, Stop& stop);
 
 }  // namespace joust

@@ -15,8 +15,7 @@
 
 namespace joust {
 
-// Makes the session. A ROUTER could report its peer's address (zmq_msg_gets), but a worker could not. No
-// service of messages asks for it.
+// Makes the session, without its peer's address (zmq_msg_gets): no service of messages asks for it.
 void open_session(const Hosting& hosting, ZmqPeer& peer, Time now) {
   const ConnectionInfo info{.delivery = peer.link.delivery};
   peer.connection.emplace(hosting.service.open(info), peer.link, hosting.limits, hosting.tally, now);
@@ -26,7 +25,7 @@ void open_session(const Hosting& hosting, ZmqPeer& peer, Time now) {
 void ZmqLoop::connect(Peer& peer) {
   if (!peer.joining) {
     ZmqSocket dealer = dealer_for(hosting(), context_, endpoint_of(peer));
-    peer.own = std::make_unique<ZmqLink>(std::move(dealer), ZmqLink::Kind::dealer, table_key_);
+    peer.own = std::make_unique<ZmqLink>(std::move(dealer), table_key_);
     peer.own->only = &peer;
     peer.through = peer.own.get();
     peer.joining.emplace(admission_.token(++tokens_), now());
@@ -82,9 +81,8 @@ void ZmqLoop::talk(Peer& peer) {
   if (peer.leaving || peer.queued()) return;
   const bool has_output =
       peer.connection ? peer.connection->has_output() : peer.joining && now() >= peer.joining->due();
-  if (!has_output || peer.is_held) return;
+  if (!has_output) return;
   ZmqLink& link = *peer.through;
-  if (must_wait(peer)) return link.awaiting.push(peer);
   link.talkers.push(peer);
   if (link.may_send() && !link.queued()) busy_.push(link);
 }

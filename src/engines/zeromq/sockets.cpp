@@ -2,7 +2,6 @@
 #include "engines/zeromq/sockets.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ constexpr Duration kLongestReconnectPause = std::chrono::seconds(1);
 void set_common(ZmqSocket& socket, const Hosting& hosting) {
   socket.set(ZMQ_SNDHWM, kHighWaterMark);
   socket.set(ZMQ_RCVHWM, kHighWaterMark);
-  socket.set_milliseconds(ZMQ_LINGER, linger_of(hosting));
+  socket.set_milliseconds(ZMQ_LINGER, std::min(hosting.limits.linger, hosting.limits.drain));
   // Cuts off a peer that has not completed the handshake within the connect limit.
   socket.set_milliseconds(ZMQ_HANDSHAKE_IVL, hosting.limits.connect);
   // Cuts off a peer that announces a larger part than can exist, before memory is allocated for it. The
@@ -76,16 +75,19 @@ ZmqContext context_for(const Hosting& hosting) {
   return ZmqContext(io_threads, sockets);
 }
 
-// The listeners are bound and listen already, with the options of all engines; accepted sockets inherit
-// these. The library closes the descriptor that it is given, so it gets a duplicate. It then makes no use of
-// the address.
-ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context) {
+// Listening sockets have the options of all engines, and accepted sockets inherit these. The library closes
+// the descriptor that it is given, and makes no use of the address. The first loop gets duplicates of the
+// listeners. The others get sockets on the same ports, among which the kernel distributes the connections. A
+// path of the file system has one listening socket, from which all loops accept.
+ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context, std::size_t loop) {
   ZmqSocket router(context, ZMQ_ROUTER);
   set_common(router, hosting);
   router.set(ZMQ_ROUTER_MANDATORY,
              1);  // a message for a peer that has gone, or has no room, is not lost unseen
   for (const Listener* const listener : hosting.listeners) {
-    Fd given(checked(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"));
+    const bool shares = loop == 0 || listener->endpoint().family() == AF_UNIX;
+    Fd given = shares ? Fd(checked(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"))
+                      : listener->sibling();
     router.set(ZMQ_IPV6, listener->endpoint().family() == AF_INET6 ? 1 : 0);
     router.set(ZMQ_USE_FD, given.get());
     router.bind(address_of(listener->endpoint()));
@@ -106,20 +108,6 @@ ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const En
   dealer.set_milliseconds(ZMQ_RECONNECT_IVL_MAX, kLongestReconnectPause);
   dealer.connect(address_of(to));
   return dealer;
-}
-
-ZmqSocket pair_for(const ZmqContext& context, std::size_t worker, Way way, End end) {
-  ZmqSocket pair(context, ZMQ_PAIR);
-  pair.set(ZMQ_SNDHWM, kHighWaterMark);
-  pair.set(ZMQ_RCVHWM, kHighWaterMark);
-  const std::string name =
-      fmt::format("inproc://{}-{}", way == Way::messages ? "messages" : "commands", worker);
-  end == End::owner ? pair.bind(name) : pair.connect(name);
-  return pair;
-}
-
-Duration linger_of(const Hosting& hosting) {
-  return std::min(hosting.limits.linger, hosting.limits.drain);
 }
 
 // The library has no option for the congestion control, and none against TCP_NODELAY. But it reports from

@@ -11,19 +11,11 @@ namespace joust {
 // Makes a context with as many I/O threads as the knob demands, and places for the sockets of the run.
 ZmqContext context_for(const Hosting& hosting);
 
-// Makes a server's socket, which takes over the listeners.
-ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context);
+// Makes the ROUTER of one of a server's loops, which listens at the addresses of all listeners.
+ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context, std::size_t loop);
 
 // Makes a client's socket, which begins to connect.
 ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const Endpoint& to);
-
-// Makes an end of a way between the front and a worker. The owner of the name binds first.
-enum class Way : std::uint8_t { messages, commands };
-enum class End : std::uint8_t { owner, other };
-ZmqSocket pair_for(const ZmqContext& context, std::size_t worker, Way way, End end);
-
-// Returns how long a closed socket may send what it holds.
-Duration linger_of(const Hosting& hosting);
 
 // Sets the options that the library has none for. It does so on the client's socket from which the message
 // has come, if the library reports it. Keeps the kernel's facts of the socket for the results.
