@@ -240,9 +240,7 @@ int Receive::run() {
     tell(tally, *service);
     return kOk;
   }
-  Json event = stopped_event(tally, listeners);
-  add_groups(event, service->results());
-  print_out(text_of(event));
+  print_out(text_of(stopped_event(tally, listeners, service->results())));
   return kOk;
 }
 

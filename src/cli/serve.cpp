@@ -166,10 +166,9 @@ void Serve::run() {
     complain_of_failures(program, tally);
     return;
   }
-  Json event = stopped_event(tally, listeners);
-  add_groups(event, service->results());
-  if (chosen.delivery.by_message()) add_groups(event, {tally.datagrams_group()});
-  print(event);
+  std::vector<ResultGroup> groups = service->results();
+  if (chosen.delivery.by_message()) groups.push_back(tally.datagrams_group());
+  print(stopped_event(tally, listeners, groups));
 }
 
 }  // namespace

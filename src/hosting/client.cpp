@@ -12,12 +12,12 @@
 namespace joust {
 namespace {
 
-std::optional<Duration> percentile(const Histogram& latencies, double quantile) {
+std::optional<Duration> percentile(const Distribution& latencies, double quantile) {
   const auto value = latencies.percentile(quantile);
   return value ? std::optional(Duration(*value)) : std::nullopt;
 }
 
-Latencies latencies_of(const Histogram& all) {
+Latencies latencies_of(const Distribution& all) {
   return {.min = Duration(all.min()),
           .mean = Duration(static_cast<Duration::rep>(all.mean())),
           .max = Duration(all.max()),

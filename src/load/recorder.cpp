@@ -170,7 +170,8 @@ void Recorder::each_shard(const std::function<void(const Shard&)>& see) const {
 
 Recorder::Counts Recorder::counts() const {
   Counts sum;
-  each_shard([&sum](const Shard& shard) {
+  std::uint64_t behind_at_opening = 0, behind_at_end = 0;
+  each_shard([&](const Shard& shard) {
     sum.sent += shard.sent;
     sum.verified += shard.verified;
     sum.beside += shard.beside;
@@ -182,33 +183,34 @@ Recorder::Counts Recorder::counts() const {
     sum.answered += shard.answered;
     sum.never_answered += shard.never_answered;
     sum.oldest_open = std::max(sum.oldest_open, Duration(shard.oldest_open_ns.load()));
-    sum.behind_at_opening += shard.behind_at_opening;
-    sum.behind_at_end += shard.behind_at_end;
+    behind_at_opening += shard.behind_at_opening;
+    behind_at_end += shard.behind_at_end;
     sum.never_sent += shard.never_sent;
     sum.bytes_sent += shard.bytes_sent;
     sum.bytes_received += shard.bytes_received;
   });
+  sum.unsent = behind_at_end - std::min(behind_at_end, behind_at_opening);  // the others were due before
   return sum;
 }
 
-Histogram Recorder::latencies() const {
-  Histogram all;
-  each_shard([&all](const Shard& shard) { all.merge(shard.latencies); });
+Distribution Recorder::latencies() const {
+  Distribution all;
+  each_shard([&all](const Shard& shard) { all.merge(shard.latencies.distribution()); });
   return all;
 }
 
-Histogram Recorder::uncorrected_latencies() const {
-  Histogram all;
+Distribution Recorder::uncorrected_latencies() const {
+  Distribution all;
   each_shard([&all](const Shard& shard) {
-    if (shard.schedule) all.merge(shard.schedule->uncorrected);
+    if (shard.schedule) all.merge(shard.schedule->uncorrected.distribution());
   });
   return all;
 }
 
-Histogram Recorder::send_lateness() const {
-  Histogram all;
+Distribution Recorder::send_lateness() const {
+  Distribution all;
   each_shard([&all](const Shard& shard) {
-    if (shard.schedule) all.merge(shard.schedule->lateness);
+    if (shard.schedule) all.merge(shard.schedule->lateness.distribution());
   });
   return all;
 }

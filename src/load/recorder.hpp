@@ -55,22 +55,21 @@ class Timeline {
 class Recorder {
  public:
   struct Counts {
-    std::uint64_t sent = 0;               // requests sent in the window, and those in flight when it opened
-    std::uint64_t verified = 0;           // correct replies in the window
-    std::uint64_t beside = 0;             // correct replies in ramps of a load that takes turns
-    std::uint64_t failed = 0;             // requests that failed in the window
-    std::uint64_t lost = 0;               // lossy delivery: sent requests that were given up
-    std::uint64_t late = 0;               // replies of the whole run to requests that were given up
-    std::uint64_t duplicated = 0;         // repeated replies of the whole run
-    std::uint64_t in_flight = 0;          // requests unanswered when the window closed
-    std::uint64_t answered = 0;           // connections with at least one verified reply in the window
-    std::uint64_t never_answered = 0;     // closed loop: asked, and had no reply until the window closed
-    Duration oldest_open{};               // age of the oldest request of in_flight when the window closed
-    std::uint64_t behind_at_opening = 0;  // open loop: due before the window, and not sent when it opened
-    std::uint64_t behind_at_end = 0;      // open loop: due in the window, and not sent when it closed
-    std::uint64_t never_sent = 0;         // requests of behind_at_end that were not sent later either
-    std::uint64_t bytes_sent = 0;         // bytes of the protocol's messages, framing included
-    std::uint64_t bytes_received = 0;     // bytes of the protocol's messages, framing included
+    std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
+    std::uint64_t verified = 0;        // correct replies in the window
+    std::uint64_t beside = 0;          // correct replies in ramps of a load that takes turns
+    std::uint64_t failed = 0;          // requests that failed in the window
+    std::uint64_t lost = 0;            // lossy delivery: sent requests that were given up
+    std::uint64_t late = 0;            // replies of the whole run to requests that were given up
+    std::uint64_t duplicated = 0;      // repeated replies of the whole run
+    std::uint64_t in_flight = 0;       // requests unanswered when the window closed
+    std::uint64_t answered = 0;        // connections with at least one verified reply in the window
+    std::uint64_t never_answered = 0;  // closed loop: asked, and had no reply until the window closed
+    Duration oldest_open{};            // age of the oldest request of in_flight when the window closed
+    std::uint64_t unsent = 0;          // open loop: due in the window, and not sent when it closed
+    std::uint64_t never_sent = 0;      // requests of the window that were not sent later either
+    std::uint64_t bytes_sent = 0;      // bytes of the protocol's messages, framing included
+    std::uint64_t bytes_received = 0;  // bytes of the protocol's messages, framing included
   };
 
   // The times of the last replies. Replies come in batches, whose number in a window of given length is a
@@ -113,10 +112,10 @@ class Recorder {
 
   // Results, for after the run. During the run they return some recent value of each number.
   Counts counts() const;
-  Histogram latencies() const;
+  Distribution latencies() const;
   // For open loops only; otherwise empty.
-  Histogram uncorrected_latencies() const;
-  Histogram send_lateness() const;
+  Distribution uncorrected_latencies() const;
+  Distribution send_lateness() const;
   Timeline timeline() const;
   Replies replies_since(Time begin) const;  // the replies of the latest turn, after its end
 

@@ -26,6 +26,31 @@ double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
 
 }  // namespace
 
+std::optional<double> LoadResult::achieved() const {
+  if (!plan.open_loop() || due() == 0) return std::nullopt;
+  return 1 - static_cast<double>(messages.unsent) / static_cast<double>(due());
+}
+
+double LoadResult::rate_s() const {
+  return std::max(duration_s, time_of_schedule_s(plan, messages.verified));
+}
+
+const ResultGroup* LoadResult::group(std::string_view name) const {
+  const auto found = std::ranges::find(groups, name, &ResultGroup::name);
+  return found == groups.end() ? nullptr : &*found;
+}
+
+std::optional<double> LoadResult::number(std::string_view group_name, std::string_view name) const {
+  const ResultGroup* const found = group(group_name);
+  if (found == nullptr) return std::nullopt;
+  for (const auto& [key, figure] : found->figures) {
+    if (key != name) continue;
+    if (const auto* count = std::get_if<std::uint64_t>(&figure)) return static_cast<double>(*count);
+    if (const auto* number = std::get_if<double>(&figure)) return *number;
+  }
+  return std::nullopt;
+}
+
 LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
   LoadResult result;
   result.plan = run.plan();
@@ -49,8 +74,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
   if (open > Duration{}) {
     result.window = {run.first_opens().value_or(opens), closes};
     result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();
-    result.rate_s = std::max(result.duration_s, time_of_schedule_s(run.plan(), result.messages.verified));
-    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.rate_s;
+    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.rate_s();
     result.slices = run.recorder().timeline().parts(open, kSlices);
   }
   return result;

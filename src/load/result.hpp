@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "joust/load_plan.hpp"
 #include "load/run.hpp"
-#include "measure/histogram.hpp"
+#include "measure/distribution.hpp"
 #include "measure/usage.hpp"
 
 namespace joust {
@@ -34,26 +34,31 @@ struct LoadResult {
   std::uint64_t total_bytes_received = 0;  // bytes of the whole run, as counted by the engine
   std::optional<Window> window;            // empty if the window never opened
   double duration_s = 0;                   // length of the timed window; 0 when it never opened
-  double rate_s = 0;                  // the time for rates: at least the time that the messages stand for
-  double throughput_per_s = 0;        // verified messages a second
-  Histogram latency;                  // open loop: since a request was due
-  Histogram uncorrected_latency;      // open loop only: since it was sent
-  Histogram send_lateness;            // open loop only: lateness of this load, not of the server
-  std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
-  Usage usage;                        // usage of this process, in the window
-  double usage_s = 0;                 // between the two readings, which follow the window's ends
+  double throughput_per_s = 0;             // verified messages a second
+  Distribution latency;                    // open loop: since a request was due
+  Distribution uncorrected_latency;        // open loop only: since it was sent
+  Distribution send_lateness;              // open loop only: lateness of this load, not of the server
+  std::vector<std::uint64_t> slices;       // messages verified in each tenth of the window
+  Usage usage;                             // usage of this process, in the window
+  double usage_s = 0;                      // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // figures of the protocol
   std::vector<std::string> notes;    // notes of the engine
   std::vector<std::string> missing;  // kernel features the engine had to do without
 
-  // Return, for an open loop, the requests due in the window, and those of them that were not sent at its
-  // end.
+  // Returns, for an open loop, the requests due in the window.
   std::uint64_t due() const { return messages.sent + messages.never_sent; }
-  std::uint64_t unsent() const {
-    return messages.behind_at_end - std::min(messages.behind_at_end, messages.behind_at_opening);
-  }
+  // Returns the share of the schedule that was kept; nothing without a request that was due.
+  std::optional<double> achieved() const;
+  // Returns the time for rates: at least the time that the messages stand for.
+  double rate_s() const;
+  // Returns the failures of a stage of connections.
+  std::uint64_t failures(Stage stage) const { return errors[static_cast<std::size_t>(stage)]; }
+  // Returns the protocol's figures of that name; null if it has none.
+  const ResultGroup* group(std::string_view name) const;
+  // Returns one of them, such as "mb_per_s" of "transfer"; nothing if there is no such number.
+  std::optional<double> number(std::string_view group, std::string_view name) const;
 
   // Returns whether the load succeeded. False for a load without a single reply, even if nothing failed: it
   // has measured nothing. Also false if a connection had no reply during its whole life: the server may have

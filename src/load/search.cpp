@@ -32,7 +32,7 @@ constexpr std::array kFigures{
 
 void judge(const Criterion& criterion, SearchStep& step) {
   const LoadResult& load = step.load;
-  const auto due = static_cast<double>(load.due()), unsent = static_cast<double>(load.unsent());
+  const auto due = static_cast<double>(load.due()), unsent = static_cast<double>(load.messages.unsent);
   const auto value = criterion.of(load.latency);
   step.held = Held::no;
   if (load.interrupted) {
@@ -58,8 +58,7 @@ void judge(const Criterion& criterion, SearchStep& step) {
 
 // Returns whether the server was lost. A server that is too slow still accepts connections.
 bool is_lost(const LoadResult& load) {
-  return load.connections_ok == 0 && load.errors[static_cast<std::size_t>(Stage::connect)] > 0 &&
-         !load.complaints.empty();
+  return load.connections_ok == 0 && load.failures(Stage::connect) > 0 && !load.complaints.empty();
 }
 
 // Returns whether the load's own lateness takes half of the allowed latency.
@@ -77,7 +76,7 @@ LoadPlan plan_at(double rate, const Criterion& criterion, LoadPlan plan) {
 
 }  // namespace
 
-std::optional<Duration> Criterion::of(const Histogram& latency) const {
+std::optional<Duration> Criterion::of(const Distribution& latency) const {
   if (latency.count() == 0) return std::nullopt;
   if (figure == "mean") return Duration(std::llround(latency.mean()));
   if (!quantile) return Duration(static_cast<Duration::rep>(latency.max()));

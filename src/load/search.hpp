@@ -20,7 +20,7 @@ struct Criterion {
   Duration limit;
 
   // Returns the figure; nothing if too few samples lie beyond the percentile.
-  std::optional<Duration> of(const Histogram& latency) const;
+  std::optional<Duration> of(const Distribution& latency) const;
   // Returns how many messages are needed to know the figure.
   double messages_needed() const;
 };

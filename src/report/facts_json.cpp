@@ -55,10 +55,4 @@ Json options_json(Settings options) {
   return Json(options);
 }
 
-void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups) {
-  for (const ResultGroup& group : groups)
-    for (const auto& [name, figure] : group.figures)
-      std::visit([&](const auto& value) { document[group.name][name] = value; }, figure);
-}
-
 }  // namespace joust

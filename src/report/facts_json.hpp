@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/engine.hpp"
-#include "joust/service.hpp"
 #include "measure/usage.hpp"
 #include "net/socket_options.hpp"
 
@@ -24,9 +23,6 @@ void add_engine(nlohmann::ordered_json& document, const Engine& engine, const En
 
 // Returns the options of a protocol by name, without options that have neither a value nor a default.
 nlohmann::ordered_json options_json(Settings options);
-
-// Adds one object for each group of figures that a service has.
-void add_groups(nlohmann::ordered_json& document, const std::vector<ResultGroup>& groups);
 
 std::string_view wait_name(Wait wait);
 

@@ -25,7 +25,7 @@ std::string time_text(double seconds) {
 constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
 
-std::string latency_line(const char* title, const Histogram& latency) {
+std::string latency_line(const char* title, const Distribution& latency) {
   const auto time = [](double ns) { return format_duration(Duration(static_cast<std::int64_t>(ns))); };
   std::string text = fmt::format("  {:<12} mean {}", title, time(latency.mean()));
   for (const auto& [name, quantile] : kPercentiles) {
@@ -49,7 +49,8 @@ std::string deliveries_text(const LoadResult& result) {
 // of messages, and the rate of these bytes in the unit of network interfaces, millions of bits a second.
 std::string throughput_lines(const LoadResult& result) {
   const auto mbps = [&](std::uint64_t bytes) {
-    return report::plain_number(result.rate_s > 0 ? static_cast<double>(bytes) * 8e-6 / result.rate_s : 0);
+    return report::plain_number(result.rate_s() > 0 ? static_cast<double>(bytes) * 8e-6 / result.rate_s()
+                                                    : 0);
   };
   const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
   const std::string bytes =
@@ -68,8 +69,8 @@ std::string schedule_line(const LoadResult& result) {
       fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
                   result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
                   report::grouped(result.due()));
-  if (result.unsent() > 0)
-    text += fmt::format(", {} of them not sent in the window", report::grouped(result.unsent()));
+  if (result.messages.unsent > 0)
+    text += fmt::format(", {} of them not sent in the window", report::grouped(result.messages.unsent));
   if (result.messages.never_sent > 0)
     text += fmt::format(", {} never sent", report::grouped(result.messages.never_sent));
   return text + "\n";
@@ -84,7 +85,7 @@ std::string latency_lines(const LoadResult& result) {
 
 // Returns the legend of the mark in latency_line(), if the mark is shown.
 std::string legend(const LoadResult& result) {
-  const auto marked = [](const Histogram& latency) {
+  const auto marked = [](const Distribution& latency) {
     return std::ranges::any_of(kPercentiles, [&](const auto& each) {
       return latency.percentile(each.second) && latency.few_beyond(each.second);
     });
@@ -96,7 +97,8 @@ std::string legend(const LoadResult& result) {
 // Warns of requests that were never sent: they are in no percentile.
 std::string not_kept_line(const LoadResult& result) {
   constexpr double kKept = 0.99;
-  if (static_cast<double>(result.unsent()) <= (1 - kKept) * static_cast<double>(result.due())) return {};
+  if (static_cast<double>(result.messages.unsent) <= (1 - kKept) * static_cast<double>(result.due()))
+    return {};
   return fmt::format("  not kept     the server, or this load, did not keep up with the rate{}\n",
                      result.messages.never_sent > 0
                          ? "; the latencies leave out what was never sent, so they are lower bounds"
@@ -107,8 +109,7 @@ std::string not_kept_line(const LoadResult& result) {
 std::string failed_line(const LoadResult& result, Stage stage) {
   const bool is_dial = result.plan.reconnects() && stage == Stage::connect;
   return fmt::format("  failed       {} at stage {} (of the whole run)\n",
-                     counted(result.errors[static_cast<std::size_t>(stage)], is_dial ? "dial" : "connection"),
-                     stage_name(stage));
+                     counted(result.failures(stage), is_dial ? "dial" : "connection"), stage_name(stage));
 }
 
 // Reports the connections without a reply: they are in neither the throughput nor the latencies.

@@ -38,10 +38,14 @@ std::string latency_text(const std::optional<double>& nanoseconds) {
   return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
 }
 
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
-                            const char* name) {
-  return fmt::format("{}{}", std::ranges::count(latency.shaky, name) > 0 ? "~" : "",
-                     latency_text(latency.*figure));
+std::string percentile_text(const Distribution& latency, double quantile) {
+  const auto value = latency.percentile(quantile);
+  if (!value) return kNone;
+  return (latency.few_beyond(quantile) ? "~" : "") + latency_text(static_cast<double>(*value));
+}
+
+std::string greatest_text(const Distribution& latency) {
+  return latency.count() == 0 ? kNone : latency_text(static_cast<double>(latency.max()));
 }
 
 namespace {
@@ -91,7 +95,7 @@ std::string loss_text(const Entry& entry) {
   return entry.summary.loss ? race::share_words(*entry.summary.loss) : kNone;
 }
 
-std::string legend(const std::vector<const Entry*>& rows, const std::vector<std::string>& shown,
+std::string legend(const std::vector<const Entry*>& rows, const std::vector<double>& quantiles,
                    const Terminal& terminal) {
   const auto line = [&](bool wanted, const std::string& text) {
     return wanted ? painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n" : "";
@@ -99,8 +103,8 @@ std::string legend(const std::vector<const Entry*>& rows, const std::vector<std:
   const bool bounds = std::ranges::any_of(
       rows, [](const Entry* entry) { return entry->at_least && entry->summary.trials > 0; });
   const bool marked = std::ranges::any_of(rows, [&](const Entry* entry) {
-    return std::ranges::any_of(entry->summary.latency_ns.shaky, [&](const std::string& percentile) {
-      return std::ranges::count(shown, percentile) > 0;
+    return std::ranges::any_of(quantiles, [&](double quantile) {
+      return entry->summary.latency.percentile(quantile) && entry->summary.latency.few_beyond(quantile);
     });
   });
   return line(bounds, "≥: a lower bound, as the load was the limit; not ranked, ordered by cost") +

@@ -34,8 +34,8 @@ std::string interval_text(const std::optional<race::Estimate>& ratio, int digits
 std::string latency_text(const std::optional<double>& nanoseconds);
 
 // Formats a percentile: "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const race::Latency& latency, std::optional<double> race::Latency::*figure,
-                            const char* name);
+std::string percentile_text(const Distribution& latency, double quantile);
+std::string greatest_text(const Distribution& latency);
 
 // Formats the lost share of the messages, "0.3 %". The column exists only where the delivery of some
 // contestant is lossy.
@@ -45,8 +45,8 @@ std::string deliveries_text(const race::Entry& entry);
 bool has_losses(const std::vector<const race::Entry*>& rows);
 std::string loss_text(const race::Entry& entry);
 
-// Explains the marks that are shown: marks of bounds, and of these percentiles.
-std::string legend(const std::vector<const race::Entry*>& rows, const std::vector<std::string>& shown,
+// Explains the marks that are shown: marks of bounds, and of percentiles of these quantiles.
+std::string legend(const std::vector<const race::Entry*>& rows, const std::vector<double>& quantiles,
                    const Terminal& terminal);
 
 }  // namespace joust::report

@@ -113,10 +113,10 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
     const auto& times = summary.latency_by_round.mean;
     cells.push_back(latency_text(times ? std::optional(times->median) : std::nullopt));
   } else {
-    cells.push_back(percentile_text(summary.latency_ns, &race::Latency::p50, "p50"));
-    cells.push_back(percentile_text(summary.latency_ns, &race::Latency::p99, "p99"));
+    cells.push_back(percentile_text(summary.latency, 0.5));
+    cells.push_back(percentile_text(summary.latency, 0.99));
   }
-  cells.push_back(latency_text(summary.latency_ns.max));
+  cells.push_back(greatest_text(summary.latency));
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }
@@ -140,7 +140,7 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
       table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal) + legend(rows, {"p50", "p99"}, terminal);
+  return table.render(terminal) + legend(rows, {0.5, 0.99}, terminal);
 }
 
 std::string cpu_table(const CaseResult& one, const Terminal& terminal) {

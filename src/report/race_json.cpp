@@ -68,17 +68,28 @@ ordered_json latencies_json(const race::LatencyEstimates& estimates) {
   return json;
 }
 
-ordered_json latency_json(const race::Latency& latency) {
-  return {{"mean", number(latency.mean)}, {"p50", number(latency.p50)},   {"p90", number(latency.p90)},
-          {"p99", number(latency.p99)},   {"p999", number(latency.p999)}, {"max", number(latency.max)},
-          {"samples", latency.samples},   {"merged", latency.merged},     {"few_beyond", latency.shaky}};
+// Returns the figures of all trials' samples together.
+ordered_json latency_json(const Distribution& latency) {
+  static constexpr std::pair<const char*, double> kPercentiles[] = {
+      {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}};
+  const bool known = latency.count() > 0;
+  ordered_json json{{"mean", known ? ordered_json(latency.mean()) : nullptr}};
+  ordered_json few = ordered_json::array();
+  for (const auto& [name, quantile] : kPercentiles) {
+    const auto value = latency.percentile(quantile);
+    json[name] = value ? number(static_cast<double>(*value)) : ordered_json(nullptr);
+    if (value && latency.few_beyond(quantile)) few.push_back(name);
+  }
+  json["max"] = known ? number(static_cast<double>(latency.max())) : ordered_json(nullptr);
+  json.update({{"samples", latency.count()}, {"merged", true}, {"few_beyond", std::move(few)}});
+  return json;
 }
 
 ordered_json schedule_json(const std::optional<race::ScheduleSummary>& schedule) {
   if (!schedule) return nullptr;
   return {{"kept_fraction", schedule->achieved.median},
-          {"uncorrected_latency_ns", latency_json(schedule->uncorrected_ns)},
-          {"send_lateness_ns", latency_json(schedule->lateness_ns)}};
+          {"uncorrected_latency_ns", latency_json(schedule->uncorrected)},
+          {"send_lateness_ns", latency_json(schedule->lateness)}};
 }
 
 ordered_json loss_json(const std::optional<race::Loss>& loss) {
@@ -87,7 +98,7 @@ ordered_json loss_json(const std::optional<race::Loss>& loss) {
 }
 
 ordered_json summary_json(const race::Summary& summary) {
-  ordered_json latency = latency_json(summary.latency_ns);
+  ordered_json latency = latency_json(summary.latency);
   latency["intervals"] = latencies_json(summary.latency_by_round);
   return {{"trials", summary.trials},
           {"throughput_per_s", estimate_json(summary.throughput_per_s)},

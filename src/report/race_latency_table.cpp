@@ -13,7 +13,6 @@ namespace {
 
 using race::CaseResult;
 using race::Entry;
-using race::Latency;
 
 std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
   const std::string ratio_group = one.reference.empty()
@@ -40,18 +39,17 @@ std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vect
 std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const Entry*>& rows,
                                   const Entry& entry) {
   const race::Summary& summary = entry.summary;
-  const Latency& latency = summary.latency_ns;
+  const Distribution& latency = summary.latency;
   const auto& ratio = race::ranked_ratio(one, entry);
   const auto& rate = summary.throughput_per_s;
   std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
                                  rate ? format_count(rate->median) : kNone};
   if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
-  cells.insert(
-      cells.end(),
-      {ratio ? race::ratio_words(ratio->median, 2) : kNone, interval_text(ratio),
-       percentile_text(latency, &Latency::p50, "p50"), percentile_text(latency, &Latency::p99, "p99"),
-       percentile_text(latency, &Latency::p999, "p999"), latency_text(latency.max),
-       summary.schedule ? percentile_text(summary.schedule->uncorrected_ns, &Latency::p99, "p99") : kNone});
+  cells.insert(cells.end(),
+               {ratio ? race::ratio_words(ratio->median, 2) : kNone, interval_text(ratio),
+                percentile_text(latency, 0.5), percentile_text(latency, 0.99),
+                percentile_text(latency, 0.999), greatest_text(latency),
+                summary.schedule ? percentile_text(summary.schedule->uncorrected, 0.99) : kNone});
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }
@@ -70,7 +68,7 @@ std::string latency_table(const CaseResult& one, const Terminal& terminal) {
                                            : entry->ranked       ? Paint::plain
                                                                  : Paint::dim);
   }
-  return table.render(terminal) + legend(rows, {"p50", "p99", "p999"}, terminal);
+  return table.render(terminal) + legend(rows, {0.5, 0.99, 0.999}, terminal);
 }
 
 }  // namespace joust::report

@@ -51,16 +51,6 @@ ordered_json clock_json(const std::optional<ClockRates>& clock) {
   return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
 }
 
-// Returns the load's document without its histograms: those of one trial can be larger than the rest of the
-// race.
-ordered_json trial_load_json(const Trial& trial) {
-  if (!trial.load) return nullptr;
-  ordered_json load = ordered_json::parse(trial.load->document);
-  for (const char* key : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})
-    load.erase(key);
-  return load;
-}
-
 const char* unit_text(race::TurnUnit unit) {
   return unit == race::TurnUnit::time ? "time" : unit == race::TurnUnit::transfers ? "transfer" : "message";
 }
@@ -92,7 +82,7 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
                     {"counted", trial.counted},
                     {"disturbed", trial.disturbed},
                     {"late", trial.late},
-                    {"load", trial_load_json(trial)},
+                    {"load", trial.load ? ordered_json::parse(trial.load_document) : ordered_json(nullptr)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},
                     {"machine", machine_json(trial.machine)},

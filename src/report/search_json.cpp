@@ -2,7 +2,7 @@
 #include "report/search_json.hpp"
 
 #include "report/facts_json.hpp"
-#include "report/load_json.hpp"
+#include "load/result_json.hpp"
 
 namespace joust {
 namespace {

@@ -12,7 +12,7 @@
 namespace joust {
 namespace {
 
-std::string time_text(const Histogram& latency, double quantile) {
+std::string time_text(const Distribution& latency, double quantile) {
   const auto value = latency.percentile(quantile);
   return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
 }

@@ -5,19 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "distribution.hpp"
+
 namespace joust {
 namespace {
 
-using Bucket = Histogram::Bucket;
+using test::distribution_of;
+using Bucket = Distribution::Bucket;
 
-Histogram histogram_of(const std::vector<std::uint64_t>& values) {
+Distribution of(const std::vector<std::uint64_t>& values) {
   Histogram histogram;
   for (const std::uint64_t value : values) histogram.record(value);
-  return histogram;
+  return histogram.distribution();
 }
 
 // Latencies as they come: most near 20 us, a long tail up to minutes.
@@ -28,17 +32,8 @@ std::vector<std::uint64_t> latencies(std::size_t count, std::uint64_t seed) {
   return values;
 }
 
-void expect_same(const Histogram& a, const Histogram& b) {
-  EXPECT_EQ(a.buckets(), b.buckets());
-  EXPECT_EQ(a.count(), b.count());
-  EXPECT_EQ(a.min(), b.min());
-  EXPECT_EQ(a.max(), b.max());
-  EXPECT_EQ(a.sum(), b.sum());
-  EXPECT_EQ(a.saturated(), b.saturated());
-}
-
 TEST(Histogram, EmptyAnswersZeroAndNothing) {
-  const Histogram empty;
+  const Distribution empty = Histogram().distribution();
   EXPECT_EQ(empty.count(), 0u);
   EXPECT_EQ(empty.min(), 0u);
   EXPECT_EQ(empty.max(), 0u);
@@ -60,15 +55,14 @@ TEST(Histogram, BucketEdgesAreThoseOfHdrHistogramWithThreeDigits) {
       {4096, 4099, 1},
       {9'994'240, 10'002'431, 1},
       {Histogram::kHighestTrackable_ns - 0x7fffffff, Histogram::kHighestTrackable_ns, 1}};
-  EXPECT_EQ(histogram_of({0, 1, 2047, 2048, 2049, 4095, 4096, 10'000'000, Histogram::kHighestTrackable_ns})
-                .buckets(),
+  EXPECT_EQ(of({0, 1, 2047, 2048, 2049, 4095, 4096, 10'000'000, Histogram::kHighestTrackable_ns}).buckets(),
             expected);
 }
 
 TEST(Histogram, EveryPowerOfTwoStartsABucket) {
   for (unsigned bit = 0; bit < 42; ++bit) {
     const std::uint64_t power = std::uint64_t{1} << bit;
-    const auto buckets = histogram_of({power - 1, power}).buckets();
+    const auto buckets = of({power - 1, power}).buckets();
     ASSERT_EQ(buckets.size(), 2u) << "at 2^" << bit;
     EXPECT_EQ(buckets[0].high_ns, power - 1);
     EXPECT_EQ(buckets[1].low_ns, power);
@@ -76,8 +70,9 @@ TEST(Histogram, EveryPowerOfTwoStartsABucket) {
 }
 
 TEST(Histogram, QuantilesOfOneToTenThousand) {
-  Histogram histogram;
-  for (std::uint64_t value = 1; value <= 10'000; ++value) histogram.record(value);
+  std::vector<std::uint64_t> values(10'000);
+  std::iota(values.begin(), values.end(), std::uint64_t{1});
+  const Distribution histogram = of(values);
   EXPECT_EQ(histogram.count(), 10'000u);
   EXPECT_EQ(histogram.min(), 1u);
   EXPECT_EQ(histogram.max(), 10'000u);
@@ -91,7 +86,7 @@ TEST(Histogram, QuantilesOfOneToTenThousand) {
 
 TEST(Histogram, AQuantileIsAtMostATenthOfAPercentAboveTheTrueValue) {
   std::vector<std::uint64_t> values = latencies(20'000, 1);
-  const Histogram histogram = histogram_of(values);
+  const Distribution histogram = of(values);
   std::ranges::sort(values);
   for (const double quantile : {0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 0.9999, 1.0}) {
     const auto rank = std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(quantile * 20'000 - 1e-6)));
@@ -102,10 +97,9 @@ TEST(Histogram, AQuantileIsAtMostATenthOfAPercentAboveTheTrueValue) {
   }
 }
 
-TEST(Histogram, ValuesAboveTheRangeAreCountedAndSaid) {
-  const Histogram histogram = histogram_of({5, Histogram::kHighestTrackable_ns + 1, std::uint64_t{1} << 50});
+TEST(Histogram, ValuesAboveTheRangeAreCounted) {
+  const Distribution histogram = of({5, Histogram::kHighestTrackable_ns + 1, std::uint64_t{1} << 50});
   EXPECT_EQ(histogram.count(), 3u);
-  EXPECT_EQ(histogram.saturated(), 2u);
   EXPECT_EQ(histogram.max(), std::uint64_t{1} << 50);
   EXPECT_EQ(histogram.value_at(0.99), Histogram::kHighestTrackable_ns);
 }
@@ -116,44 +110,42 @@ TEST(Histogram, MergingEqualsRecordingEverythingInOne) {
   all.insert(all.end(), second.begin(), second.end());
   all.insert(all.end(), third.begin(), third.end());
 
-  Histogram left = histogram_of(first);  // (first + second) + third
-  left.merge(histogram_of(second));
-  left.merge(histogram_of(third));
-  Histogram right = histogram_of(second);  // first + (second + third), from an empty one
-  right.merge(histogram_of(third));
-  Histogram outer;
-  outer.merge(histogram_of(first));
+  Distribution left = of(first);  // (first + second) + third
+  left.merge(of(second));
+  left.merge(of(third));
+  Distribution right = of(second);  // first + (second + third), from an empty one
+  right.merge(of(third));
+  Distribution outer;
+  outer.merge(of(first));
   outer.merge(right);
 
-  expect_same(left, histogram_of(all));
-  expect_same(outer, left);
+  EXPECT_EQ(left, of(all));
+  EXPECT_EQ(outer, left);
 }
 
 TEST(Histogram, MergingAnEmptyOneChangesNothing) {
-  Histogram histogram = histogram_of({7, 9});
-  histogram.merge(Histogram());
-  expect_same(histogram, histogram_of({7, 9}));
+  Distribution histogram = of({7, 9});
+  histogram.merge({});
+  EXPECT_EQ(histogram, of({7, 9}));
 }
 
 TEST(Histogram, WhatCameSinceIsAllButWhatWasThere) {
-  Histogram all, earlier;
-  for (const std::uint64_t value : {5, 100'000, 7}) all.record(value);
-  earlier.merge(all);
-  for (const std::uint64_t value : {7, 20, 3'000}) all.record(value);
-  const Histogram since = all.since(earlier);
+  const Distribution earlier = of({5, 100'000, 7}), all = of({5, 100'000, 7, 7, 20, 3'000});
+  const Distribution since = all.since(earlier);
   EXPECT_EQ(since.count(), 3U);
   EXPECT_EQ(since.sum(), 3'027U);
   EXPECT_EQ(since.min(), 7U);
   EXPECT_EQ(since.value_at(0.5), 20U);
   EXPECT_NEAR(static_cast<double>(since.max()), 3'000, 3);
-  EXPECT_EQ(all.since(all.since(Histogram())).count(), 0U);
+  EXPECT_EQ(all.since(all), Distribution());
+  EXPECT_EQ(all.since({}).buckets(), all.buckets());
 }
 
 TEST(Histogram, RecordsSeveralTimesAtOnce) {
   Histogram histogram;
   histogram.record(50, 3);
   histogram.record(60, 0);
-  expect_same(histogram, histogram_of({50, 50, 50}));
+  EXPECT_EQ(histogram.distribution(), of({50, 50, 50}));
 }
 
 TEST(Histogram, ThreadsLoseNothing) {
@@ -166,55 +158,29 @@ TEST(Histogram, ThreadsLoseNothing) {
         for (const std::uint64_t value : latencies(20'000, i)) together.record(value);
       });
   }
-  Histogram one_by_one;
-  for (std::size_t i = 0; i < kThreads; ++i) one_by_one.merge(histogram_of(latencies(20'000, i)));
-  expect_same(together, one_by_one);
+  Distribution one_by_one;
+  for (std::size_t i = 0; i < kThreads; ++i) one_by_one.merge(of(latencies(20'000, i)));
+  EXPECT_EQ(together.distribution(), one_by_one);
 }
 
 TEST(Histogram, WithholdsAPercentileWithFewerThanTenSamplesBeyondIt) {
-  Histogram histogram;
-  histogram.record(1000, 999);
-  EXPECT_EQ(histogram.percentile(0.99), std::nullopt);  // rank 990 of 999
-  histogram.record(1000);
-  EXPECT_EQ(histogram.percentile(0.99), 1000u);  // rank 990 of 1000
-  EXPECT_EQ(histogram.percentile(0.999), std::nullopt);
-  EXPECT_EQ(histogram.percentile(1), std::nullopt);
+  EXPECT_EQ(distribution_of({{1000, 999}}).percentile(0.99), std::nullopt);  // rank 990 of 999
+  const Distribution thousand = distribution_of({{1000, 1000}});
+  EXPECT_EQ(thousand.percentile(0.99), 1000u);  // rank 990 of 1000
+  EXPECT_EQ(thousand.percentile(0.999), std::nullopt);
+  EXPECT_EQ(thousand.percentile(1), std::nullopt);
 }
 
 TEST(Histogram, MarksAPercentileWithFewerThanAHundredBeyondIt) {
-  Histogram histogram;
-  histogram.record(1000, 9999);
-  EXPECT_TRUE(histogram.few_beyond(0.99));
-  histogram.record(1000);
-  EXPECT_FALSE(histogram.few_beyond(0.99));
+  EXPECT_TRUE(distribution_of({{1000, 9999}}).few_beyond(0.99));
+  EXPECT_FALSE(distribution_of({{1000, 10'000}}).few_beyond(0.99));
 }
 
 TEST(Histogram, MovesWithItsValues) {
-  Histogram from = histogram_of({1, 2, 3});
+  Histogram from;
+  for (const std::uint64_t value : {1, 2, 3}) from.record(value);
   const Histogram to = std::move(from);
-  expect_same(to, histogram_of({1, 2, 3}));
-}
-
-TEST(Histogram, WritesHdrHistogramsText) {
-  // The figures of HdrHistogram_c, in the columns of the Java original.
-  EXPECT_EQ(histogram_of({1, 2, 3, 4}).hgrm(),
-            "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
-            "       1.000 0.000000000000          1           1.00\n"
-            "       1.000 0.100000000000          1           1.11\n"
-            "       1.000 0.200000000000          1           1.25\n"
-            "       2.000 0.300000000000          2           1.43\n"
-            "       2.000 0.400000000000          2           1.67\n"
-            "       2.000 0.500000000000          2           2.00\n"
-            "       3.000 0.550000000000          3           2.22\n"
-            "       3.000 0.600000000000          3           2.50\n"
-            "       3.000 0.650000000000          3           2.86\n"
-            "       3.000 0.700000000000          3           3.33\n"
-            "       3.000 0.750000000000          3           4.00\n"
-            "       4.000 0.775000000000          4           4.44\n"
-            "       4.000 1.000000000000          4\n"
-            "#[Mean    =        2.500, StdDeviation   =        1.118]\n"
-            "#[Max     =        4.000, Total count    =            4]\n"
-            "#[Buckets =           32, SubBuckets     =         2048]\n");
+  EXPECT_EQ(to.distribution(), of({1, 2, 3}));
 }
 
 }  // namespace

@@ -7,14 +7,18 @@ namespace {
 
 // 3
 
+void fail_to_verify(Trial& trial) {
+  trial.load->errors[static_cast<std::size_t>(Stage::verify)] = 1;
+}
+
 TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
   bool planted = false;
   runner.alter = [&](const TrialOrder& order, std::size_t, Trial& trial) {
     if (order.entry.contestant.name != "epoll" || std::exchange(planted, true)) return;
-    trial.load->failed = 1;
-    trial.load->sent += 1;
-    trial.load->errors["verify"] = 1;
-    trial.load->messages_of_errors = {"verify: byte 3 is 'x' instead of 'X'"};
+    trial.load->messages.failed = 1;
+    trial.load->messages.sent += 1;
+    fail_to_verify(trial);
+    trial.load->complaints = {"verify: byte 3 is 'x' instead of 'X'"};
   };
   const CheckResult found = check(3);
   EXPECT_EQ(found.verdict, Verdict::refuse);
@@ -30,7 +34,7 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
 
 TEST_F(Checks, LostDeliveriesOfABroadcast) {
   plant("epoll", [](Trial& trial) {
-    trial.load->deliveries = {{"expected", 100}, {"received", 97}, {"lost", 3}, {"duplicated", 0}};
+    trial.load->groups = {deliveries({{"expected", 100}, {"received", 97}, {"lost", 3}, {"duplicated", 0}})};
   });
   const CheckResult found = check(3);
   EXPECT_NE(found.bars.at("epoll").find("deliveries lost"), std::string::npos) << found.detail;
@@ -38,7 +42,7 @@ TEST_F(Checks, LostDeliveriesOfABroadcast) {
 }
 
 TEST_F(Checks, AFaultOfTheReferencesSecondEntryIsTheReferences) {
-  plant("threads (again)", [](Trial& trial) { trial.load->errors["verify"] = 1; });
+  plant("threads (again)", [](Trial& trial) { fail_to_verify(trial); });
   const CheckResult found = check(3);
   EXPECT_EQ(found.verdict, Verdict::refuse);
   EXPECT_TRUE(found.detail.starts_with("threads (again): errors by stage")) << found.detail;
@@ -57,8 +61,8 @@ TEST_F(Checks, AServerThatEndsConnectionsByRepliesIsRanked) {
 
 // 256 connections stand; these had a reply.
 void answered(Trial& trial, std::uint64_t connections) {
-  trial.load->connections_answered = connections;
-  trial.load->oldest_open_ns = 1'290'000'000;
+  trial.load->messages.answered = connections;
+  trial.load->messages.oldest_open = std::chrono::milliseconds(1290);
 }
 
 TEST_F(Checks, AServerThatStarvesSomeConnectionsForOthersIsNotRanked) {
@@ -84,7 +88,7 @@ TEST_F(Checks, AFewSilentConnectionsAreTold) {
 TEST_F(Checks, AConnectionThatIsNeverServedIsAFault) {
   plant("epoll", [](Trial& trial) {
     answered(trial, 255);
-    trial.load->never_answered = 1;
+    trial.load->messages.never_answered = 1;
   });
   EXPECT_EQ(check(3).verdict, Verdict::refuse);
   EXPECT_TRUE(has(entry(judged, "epoll").reason,
@@ -112,13 +116,17 @@ TEST_F(Checks, FaultsOfTheSecondEntryAreNeverChargedToTheNextReference) {
 }
 
 TEST_F(Checks, FiguresOfWhichNoneMayBeComparedAreInvalid) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->run_bytes_sent += 1 << 20; };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.load->total_bytes_sent += 1 << 20;
+  };
   check(12);
   EXPECT_EQ(exit_code(judged), 3);
 }
 
 TEST_F(Checks, AContestantThatAnswersNothingHasNoRank) {
-  plant("epoll", [](Trial& trial) { trial.load->verified = 0, trial.load->sent = trial.load->in_flight; });
+  plant("epoll", [](Trial& trial) {
+    trial.load->messages.verified = 0, trial.load->messages.sent = trial.load->messages.in_flight;
+  });
   EXPECT_EQ(check(3).verdict, Verdict::refuse);
   EXPECT_EQ(entry(judged, "epoll").reason, "not one reply in the timed window of 10 of 10 trials");
   EXPECT_FALSE(entry(judged, "epoll").summary.throughput_per_s);
@@ -153,7 +161,7 @@ TEST_F(Checks, OneCaseWithoutASoundContestantMakesTheRaceInvalid) {
   scenario.cases.push_back(scenario.cases.front());
   scenario.cases.back().name = "other";
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
-    if (order.load_case.name == "other") trial.load->errors["verify"] = 1;
+    if (order.load_case.name == "other") fail_to_verify(trial);
   };
   check(3);
   EXPECT_EQ(exit_code(judged), 3);
@@ -168,7 +176,7 @@ TEST_F(Checks, WhereNoContestantCanRunNothingWasMeasured) {
 // 12
 
 TEST_F(Checks, LostMessagesDoNotBalance) {
-  plant("epoll", [](Trial& trial) { trial.load->sent += 7; });
+  plant("epoll", [](Trial& trial) { trial.load->messages.sent += 7; });
   const CheckResult found = check(12);
   EXPECT_EQ(found.verdict, Verdict::refuse);
   EXPECT_FALSE(entry(judged, "epoll").ranked);

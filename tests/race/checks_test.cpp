@@ -107,8 +107,8 @@ TEST_F(Checks, OfWrongAnswersNotEvenABoundIsBelieved) {
   plant("epoll", [](Trial& trial) {
     trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
-    trial.load->failed = 3, trial.load->sent += 3;
-    trial.load->errors = {{"verify", 3}};
+    trial.load->messages.failed = 3, trial.load->messages.sent += 3;
+    trial.load->errors[static_cast<std::size_t>(Stage::verify)] = 3;
   });
   check(1);
   EXPECT_FALSE(entry(judged, "epoll").ranked);

@@ -64,7 +64,8 @@ TEST_F(ExitCode, NamesTheCaseOfSeveral) {
   scenario.cases.push_back(scenario.cases.front());
   scenario.cases.back().name = "second";
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
-    if (order.load_case.name == "second" && order.entry.contestant.name == "epoll") trial.load->failed = 1;
+    if (order.load_case.name == "second" && order.entry.contestant.name == "epoll")
+      trial.load->messages.failed = 1;
   };
   EXPECT_EQ(invalid_because(judged_race()), "second: epoll is not ranked");
 }

@@ -68,12 +68,16 @@ def serve(engine):
 def document(engine):
     return {"schema": "joust-load/1", "engine": engine, "threads": 1, "wait": "block", "knobs": {},
             "build": {"type": "Release", "sanitizers": "", "version": "0"}, "socket": {},
-            "connections": {"ok": 1, "failed": 0},
+            "plan": {}, "interrupted": False, "reconnects": 0, "handovers": 0, "oldest_open_ns": 0,
+            "connections": {"ok": 1, "failed": 0, "answered": 1, "never_answered": 0}, "window_ns": None,
             "messages": {"sent": 10, "verified": 10, "failed": 0, "in_flight": 0},
             "bytes": {"sent": 320, "received": 320, "total_sent": 320, "total_received": 320},
             "duration_s": 0.001 if engine == "other-window" else 0.05, "throughput_per_s": 500,
-            "latency_ns": {"mean": 1, "p50": 1, "p90": 1, "p99": None, "p999": None, "max": 2, "samples": 10},
-            "cpu": {"user_s": 0.01, "system_s": 0.01}, "peak_memory_bytes": 1000,
+            "latency_ns": {"mean": 1, "min": 1, "p50": 1, "p90": 1, "p99": None, "p999": None, "max": 2,
+                           "samples": 10},
+            "histogram_ns": [[1, 9], [2, 1]], "slices": [],
+            "cpu": {"user_s": 0.01, "system_s": 0.01, "over_s": 0.05}, "peak_memory_bytes": 1000,
+            "switches": {"voluntary": 0, "involuntary": 0},
             "errors": {}, "messages_of_errors": [], "notes": ["a client's note"],
             "missing": ["a feature"] if engine == "lacks" else []}
 

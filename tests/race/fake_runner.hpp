@@ -3,111 +3,143 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "load/result_json.hpp"
+#include "race/trial/child_json.hpp"
 #include "race/trial/runner.hpp"
 
 namespace joust::race {
 
-inline nlohmann::json latency_document(double typical, std::uint64_t samples) {
-  return {{"mean", typical},      {"min", typical / 2},   {"p50", typical},     {"p75", typical * 1.2},
-          {"p90", typical * 1.5}, {"p95", typical * 1.7}, {"p99", typical * 2}, {"p999", typical * 3},
-          {"p9999", nullptr},     {"max", typical * 4},   {"samples", samples}};
+// Latencies in nanoseconds, and how many messages had each: exactly these values.
+inline Distribution latencies(const std::map<std::uint64_t, std::uint64_t>& counts) {
+  std::vector<Distribution::Bucket> buckets;
+  std::uint64_t sum_ns = 0;
+  for (const auto& [value_ns, count] : counts) {
+    if (count > 0) buckets.push_back({value_ns, value_ns, count});
+    sum_ns += value_ns * count;
+  }
+  if (buckets.empty()) return {};
+  const std::uint64_t least_ns = buckets.front().low_ns, greatest_ns = buckets.back().high_ns;
+  return {std::move(buckets), least_ns, greatest_ns, sum_ns};
 }
 
-// What a load child would have written for a flawless trial of `load` with this typical latency.
-inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput,
-                                    double latency) {
-  const double duration_s =
+// Latencies around a typical one: the median is that, 99 % have at most twice as much, and the greatest is
+// four times as long.
+inline Distribution usual_latencies(double typical_ns, std::uint64_t samples) {
+  const auto times = [&](double factor) {
+    return static_cast<std::uint64_t>(std::llround(factor * typical_ns));
+  };
+  std::map<std::uint64_t, std::uint64_t> counts;
+  std::uint64_t left = samples;
+  for (const auto& [factor, parts] : {std::pair{1.5, 32}, {2.0, 7}, {3.0, 1}})
+    left -= counts[times(factor)] = samples * static_cast<std::uint64_t>(parts) / 128;
+  const std::uint64_t greatest = std::min<std::uint64_t>(left, samples / 5000 + 1);
+  counts[times(4)] = greatest;
+  counts[times(1)] += left - greatest;
+  const Distribution all = latencies(counts);
+  return {all.buckets(), all.min(), all.max(), times(1) * samples};
+}
+
+// The result of a load child for a flawless trial of this load, with this typical latency.
+inline LoadResult flawless_load(const Case& one, double throughput, double latency_ns) {
+  LoadResult load;
+  load.plan = one.load;
+  load.plan.turns = false;
+  load.plan.request_timeout = std::chrono::seconds(5);
+  load.duration_s = load.usage_s =
       one.load.messages ? 1.0 : std::chrono::duration<double>(one.load.duration).count();
-  const auto verified = static_cast<std::uint64_t>(throughput * duration_s);
+  const auto verified = static_cast<std::uint64_t>(throughput * load.duration_s);
   const std::uint64_t payload = one.load.payload.value_or(32);
-  const std::uint64_t flying = one.load.messages ? 0 : one.load.connections;
-  return {{"schema", "joust-load/1"},
-          {"engine", client.engine},
-          {"protocol", one.protocol},
-          {"address", "127.0.0.1:40001"},
-          {"threads", client.threads},
-          {"wait", client.wait},
-          {"knobs", client.knobs},
-          {"build", {{"type", "Release"}, {"sanitizers", ""}, {"version", "0.1.0"}}},
-          {"socket",
-           {{"nodelay", true}, {"send_buffer", 87040}, {"receive_buffer", 131072}, {"congestion", "cubic"}}},
-          {"plan",
-           {{"connections", one.load.connections},
-            {"messages", nullptr},
-            {"duration_s", duration_s},
-            {"warmup_s", 0.3},
-            {"interval_s", 0},
-            {"rate_per_s", one.load.open_loop() ? nlohmann::json(one.load.rate_per_s) : nullptr},
-            {"arrivals", setting_text(load_setting("arrivals"), one.load)},
-            {"phase", setting_text(load_setting("phase"), one.load)},
-            {"depth", one.load.depth},
-            {"request_timeout_s", 5},
-            {"payload_bytes", payload}}},
-          {"interrupted", false},
-          {"connections", {{"ok", one.load.connections}, {"failed", 0}}},
-          {"messages",
-           {{"sent", verified + flying}, {"verified", verified}, {"failed", 0}, {"in_flight", flying}}},
-          {"bytes",
-           {{"sent", verified * payload},
-            {"received", verified * payload},
-            {"total_sent", verified * payload * 13 / 10},
-            {"total_received", verified * payload * 13 / 10}}},
-          {"duration_s", duration_s},
-          {"throughput_per_s", throughput},
-          {"latency_ns", latency_document(latency, verified)},
-          {"slices", std::vector<double>(10, static_cast<double>(verified) / 10)},
-          {"cpu", {{"user_s", 0.1 * duration_s}, {"system_s", 0.5 * duration_s}}},
-          {"switches", {{"voluntary", verified / 50}, {"involuntary", 20}}},
-          {"peak_memory_bytes", 12'000'000},
-          {"errors", nlohmann::json::object()},
-          {"messages_of_errors", nlohmann::json::array()}};
+  const std::uint64_t flying = one.load.messages || one.load.open_loop() ? 0 : one.load.connections;
+  load.connections_ok = load.messages.answered = one.load.connections;
+  load.messages.sent = verified + flying;
+  load.messages.verified = verified;
+  load.messages.in_flight = flying;
+  load.messages.bytes_sent = load.messages.bytes_received = verified * payload;
+  load.total_bytes_sent = load.total_bytes_received = verified * payload * 13 / 10;
+  load.throughput_per_s = throughput;
+  load.latency = usual_latencies(latency_ns, verified);
+  if (one.load.open_loop()) {
+    load.uncorrected_latency = usual_latencies(0.9 * latency_ns, verified);
+    load.send_lateness = usual_latencies(5e3, verified);
+  }
+  load.slices.assign(10, verified / 10);
+  load.usage = {.user_s = 0.1 * load.duration_s,
+                .system_s = 0.5 * load.duration_s,
+                .voluntary_switches = verified / 50,
+                .involuntary_switches = 20,
+                .peak_memory_bytes = 12'000'000};
+  return load;
 }
 
 // In a closed loop the latency follows from the throughput. In an open loop it is as if the throughput were
 // the server's capacity: the rate is kept.
-inline nlohmann::json load_document(const Case& one, const EngineChoice& client, double throughput) {
-  const double latency = 1e9 * static_cast<double>(one.load.connections) / throughput;
-  if (!one.load.open_loop()) return load_document(one, client, throughput, latency);
-  nlohmann::json document = load_document(one, client, one.load.rate_per_s, latency);
-  nlohmann::json& messages = document["messages"];
-  messages["due"] = messages["verified"];
-  messages["unsent"] = 0;
-  document["uncorrected_latency_ns"] = latency_document(0.9 * latency, messages["verified"]);
-  document["send_lateness_ns"] = latency_document(5e3, messages["verified"]);
-  for (const char* histogram : {"uncorrected_histogram_ns", "send_lateness_histogram_ns"})
-    document[histogram] = nlohmann::json::array();
+inline LoadResult flawless_load(const Case& one, double throughput) {
+  const double latency_ns = 1e9 * static_cast<double>(one.load.connections) / throughput;
+  return flawless_load(one, one.load.open_loop() ? one.load.rate_per_s : throughput, latency_ns);
+}
+
+// The document that a load child would have written.
+inline nlohmann::ordered_json load_document(const Case& one, const EngineChoice& client,
+                                            const LoadResult& load) {
+  nlohmann::ordered_json document{
+      {"schema", "joust-load/1"},
+      {"protocol", one.protocol},
+      {"address", "127.0.0.1:40001"},
+      {"engine", client.engine},
+      {"threads", client.threads},
+      {"wait", client.wait},
+      {"knobs", client.knobs},
+      {"build", {{"type", "Release"}, {"sanitizers", ""}, {"version", "0.1.0"}}},
+      {"socket",
+       {{"nodelay", true}, {"send_buffer", 87040}, {"receive_buffer", 131072}, {"congestion", "cubic"}}}};
+  add_load(document, load);
   return document;
+}
+
+// The figures of a protocol that counts deliveries.
+inline ResultGroup deliveries(const std::vector<std::pair<std::string, std::uint64_t>>& counts) {
+  ResultGroup group{.name = "deliveries", .figures = {}};
+  for (const auto& [what, count] : counts) group.figures.emplace_back(what, count);
+  return group;
 }
 
 // A flawless trial: the server busy to nine tenths of one of two CPUs, nothing stolen.
 inline Trial flawless_trial(const TrialOrder& order, double throughput) {
   Trial trial;
-  const nlohmann::json document = load_document(order.load_case, order.entry.contestant.client, throughput);
-  trial.load = parse_load(document.dump()).value();
+  const EngineChoice& client = order.entry.contestant.client;
+  const LoadResult load = flawless_load(order.load_case, throughput);
+  const auto wrong = read_load(load_document(order.load_case, client, load).dump(), trial);
+  if (wrong) throw std::logic_error(*wrong);
+  trial.load = load;  // with the exact latencies
   const double duration_s = trial.load->duration_s;
   if (!order.entry.in_process) {
     const EngineChoice& server = order.entry.contestant.server;
     trial.server.usage = Usage{.user_s = 0.2 * duration_s,
                                .system_s = 0.7 * duration_s,
-                               .voluntary_switches = trial.load->verified / 40,
+                               .voluntary_switches = trial.load->messages.verified / 40,
                                .involuntary_switches = 30,
                                .peak_memory_bytes = 9'000'000};
     if (!order.entry.contestant.external()) {
+      static_cast<ChildFacts&>(trial.server) = trial.client;
       trial.server.engine = server.engine;
       trial.server.wait = server.wait;
       trial.server.threads = server.threads;
       trial.server.knobs = server.knobs;
-      trial.server.build = trial.load->build;
       trial.server.socket = {{"nodelay", "true"}, {"congestion", "cubic"}, {"backlog", "4096"}};
-      trial.server.bytes_received = trial.load->run_bytes_sent;
-      trial.server.bytes_sent = trial.load->run_bytes_received;
+      trial.server.bytes_received = trial.load->total_bytes_sent;
+      trial.server.bytes_sent = trial.load->total_bytes_received;
     }
   }
   const bool alone = order.entry.in_process;
@@ -116,19 +148,19 @@ inline Trial flawless_trial(const TrialOrder& order, double throughput) {
                              .idle_s = (alone ? 1.4 : 0.4) * duration_s,
                              .softirq_s = (alone ? 0.0 : 0.2) * duration_s};
   if (order.count_calls) {
-    trial.client_calls = 2.0 * static_cast<double>(trial.load->verified);
-    if (!order.entry.in_process) trial.server_calls = 1.5 * static_cast<double>(trial.load->verified);
+    trial.client_calls = 2.0 * static_cast<double>(trial.load->messages.verified);
+    if (!order.entry.in_process)
+      trial.server_calls = 1.5 * static_cast<double>(trial.load->messages.verified);
   }
   return trial;
 }
 
 // The same of a lossy delivery, with so many of its requests lost.
 inline void make_lossy(Trial& trial, std::uint64_t lost) {
-  nlohmann::json document = nlohmann::json::parse(trial.load->document);
-  nlohmann::json& messages = document["messages"];
-  messages["sent"] = messages["sent"].get<std::uint64_t>() + lost;
-  messages.update({{"lost", lost}, {"late", lost / 2}, {"duplicated", 0}});
-  trial.load = parse_load(document.dump()).value();
+  trial.load->lossy = true;
+  trial.load->messages.sent += lost;
+  trial.load->messages.lost = lost;
+  trial.load->messages.late = lost / 2;
 }
 
 // Gives every contestant the trials its script says, without processes and without time.

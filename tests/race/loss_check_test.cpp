@@ -56,11 +56,11 @@ TEST_F(LossCheck, DeliveriesOfARoomCountWhereThereAreAny) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     make_lossy(trial, 0);
     const bool loses = order.entry.contestant.name == "epoll";
-    trial.load->deliveries = {{"expected", 1000},
-                              {"received", loses ? 874 : 1000},
-                              {"lost", loses ? 126 : 0},
-                              {"duplicated", 3},
-                              {"out_of_order", 5}};
+    trial.load->groups = {deliveries({{"expected", 1000},
+                                      {"received", loses ? 874 : 1000},
+                                      {"lost", loses ? 126 : 0},
+                                      {"duplicated", 3},
+                                      {"out_of_order", 5}})};
   };
   check(13);
   EXPECT_EQ(entry(judged, "epoll").reason, "lost 13 % of its messages");
@@ -72,7 +72,7 @@ TEST_F(LossCheck, WhatIsLostBalancesTheBooksAndItsBytesAreNotMissed) {
   EXPECT_EQ(check(12).verdict, Verdict::pass);
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     make_lossy(trial, 7);
-    if (order.entry.contestant.name == "epoll") trial.load->lost = 6;
+    if (order.entry.contestant.name == "epoll") trial.load->messages.lost = 6;
   };
   EXPECT_EQ(check(12).verdict, Verdict::refuse);
   EXPECT_TRUE(has(entry(judged, "epoll").reason, " + lost 6 + in flight ")) << entry(judged, "epoll").reason;
@@ -81,7 +81,7 @@ TEST_F(LossCheck, WhatIsLostBalancesTheBooksAndItsBytesAreNotMissed) {
 TEST_F(LossCheck, SocketsOfDifferentKindsAreNotCompared) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (order.entry.contestant.name == "epoll")
-      trial.load->socket = trial.server.socket = {{"receive_buffer", "425984"}};
+      trial.client.socket = trial.server.socket = {{"receive_buffer", "425984"}};
   };
   EXPECT_EQ(check(10).verdict, Verdict::pass);
 }

@@ -165,7 +165,7 @@ TEST_F(Checks, MoreContestantsTakeMoreRounds) {
 }
 
 TEST_F(Checks, TooFewMessagesAreTold) {
-  plant("epoll", [](Trial& trial) { trial.load->latency_ns.p99.reset(); });
+  plant("epoll", [](Trial& trial) { trial.load->latency = latencies({{1000, 90}}); });
   const CheckResult found = check(8);
   EXPECT_EQ(found.verdict, Verdict::warn);
   EXPECT_TRUE(has(found.detail, "epoll: too few messages for a p99 latency")) << found.detail;

@@ -162,7 +162,7 @@ TEST(Overrides, EveryServerMustHaveTheThreads) {
 
 TEST(Overrides, ThreadsThatMeanNothingAreSaid) {
   const Overrides two{.servers = {"threads,epoll"}, .clients = {}, .threads = {.server = 2}};
-  EXPECT_EQ(threads_remarks(two, applied(two), fake_catalogue()),
+  EXPECT_EQ(threads_remarks(two.threads, applied(two), fake_catalogue()),
             std::vector<std::string>{"--threads 2 means nothing to 'threads'"});
 }
 

@@ -55,15 +55,15 @@ TEST_F(Race, SystemCallsAreThoseOfThePassThatCountsThem) {
   const RaceResult result = run();
   EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 1);
   const Trial& trial = entry(result, "epoll").trials.back();
-  EXPECT_DOUBLE_EQ(*trial.server_calls, 1.5 * static_cast<double>(trial.load->verified));
-  EXPECT_DOUBLE_EQ(*trial.client_calls, 2.0 * static_cast<double>(trial.load->verified));
+  EXPECT_DOUBLE_EQ(*trial.server_calls, 1.5 * static_cast<double>(trial.load->messages.verified));
+  EXPECT_DOUBLE_EQ(*trial.client_calls, 2.0 * static_cast<double>(trial.load->messages.verified));
 }
 
 TEST_F(Race, SystemCallsOfAShortWindowAreNotKnown) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.count_calls) return;
     if (order.entry.contestant.name == "epoll") trial.load->duration_s = 0.004;
-    if (order.entry.contestant.name == "threads") trial.load->verified = 99;
+    if (order.entry.contestant.name == "threads") trial.load->messages.verified = 99;
   };
   const RaceResult result = run();
   for (const char* name : {"threads", "epoll"}) {
@@ -138,8 +138,8 @@ TEST_F(Race, ARefusalEndsItAtOnceInTheChildsOwnWords) {
 TEST_F(Race, ATrialWithoutAReplySaysWhyItsCallsAreNotCounted) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.count_calls) return;
-    trial.load->verified = 0;
-    if (order.entry.contestant.name == "epoll") trial.load->messages_of_errors = {"verify: it exists"};
+    trial.load->messages.verified = 0;
+    if (order.entry.contestant.name == "epoll") trial.load->complaints = {"verify: it exists"};
   };
   const RaceResult result = run();
   EXPECT_EQ(entry(result, "epoll").calls.reason, "the trial that counts them failed: verify: it exists");

@@ -183,11 +183,11 @@ TEST(Judge, ComparesLatenciesWithinRounds) {
   RaceResult result = race.race();
   for (Entry& entry : result.cases.front().entries)
     for (Trial& trial : entry.trials) {
-      Latency& latency = trial.load->latency_ns;
       const double round = 1 + 0.1 * static_cast<double>(trial.round);  // what a whole round has in common
-      latency.p50 = 1e5 * round * std::exp(0.01 * stats::noise::normal(random));
-      latency.p99 = *latency.p50 * (entry.contestant.name == "epoll b" ? 6 : 4);
-      latency.p999.reset();
+      const double median_ns = 1e5 * round * std::exp(0.01 * stats::noise::normal(random));
+      const auto p50 = static_cast<std::uint64_t>(median_ns);
+      trial.load->latency =
+          latencies({{p50, 900}, {p50 * (entry.contestant.name == "epoll b" ? 6 : 4), 100}});
     }
   judge(result);
   const LatencyEstimates& ratio = find_entry(result.cases.front(), "epoll b")->summary.latency_ratio;

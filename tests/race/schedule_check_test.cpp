@@ -18,7 +18,7 @@ class ScheduleCheck : public Checks {
     return check(2);
   }
   static void achieve(Trial& trial, double share) {
-    trial.load->schedule->unsent = static_cast<std::uint64_t>(std::lround(5000 * (1 - share)));
+    trial.load->messages.unsent = static_cast<std::uint64_t>(std::lround(5000 * (1 - share)));
   }
 };
 
@@ -37,7 +37,9 @@ TEST_F(ScheduleCheck, AScheduleThatWasKeptPasses) {
 }
 
 TEST_F(ScheduleCheck, AGeneratorThatIsAlwaysLateBarsItsContestant) {
-  const CheckResult result = planted([](Trial& trial) { trial.load->schedule->lateness_ns.p50 = 900e3; });
+  const CheckResult result = planted([](Trial& trial) {
+    trial.load->send_lateness = latencies({{900'000, 5000}});
+  });
   EXPECT_EQ(result.verdict, Verdict::refuse);
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
   EXPECT_TRUE(has(result.bars.at("epoll"),
@@ -50,7 +52,9 @@ TEST_F(ScheduleCheck, AGeneratorThatIsAlwaysLateBarsItsContestant) {
 
 // The percentile that ranks is ten times as long as that: it is the server's.
 TEST_F(ScheduleCheck, AGeneratorThatIsLateByAPartOfTheMedianIsTold) {
-  const CheckResult result = planted([](Trial& trial) { trial.load->schedule->lateness_ns.p50 = 400e3; });
+  const CheckResult result = planted([](Trial& trial) {
+    trial.load->send_lateness = latencies({{400'000, 5000}});
+  });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_TRUE(has(result.detail,
                   "epoll: half of the requests were sent 400 us late or more, of a median latency of 3.7"))
@@ -59,7 +63,9 @@ TEST_F(ScheduleCheck, AGeneratorThatIsLateByAPartOfTheMedianIsTold) {
 }
 
 TEST_F(ScheduleCheck, AGeneratorThatIsLateAtTimesIsTold) {
-  const CheckResult result = planted([](Trial& trial) { trial.load->schedule->lateness_ns.p99 = 400e3; });
+  const CheckResult result = planted([](Trial& trial) {
+    trial.load->send_lateness = latencies({{5000, 4900}, {400'000, 100}});
+  });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_TRUE(
       has(result.detail, "one request of a hundred was sent late, epoll by 400 us (median latency 3.7"))
@@ -68,18 +74,15 @@ TEST_F(ScheduleCheck, AGeneratorThatIsLateAtTimesIsTold) {
 }
 
 TEST_F(ScheduleCheck, LatenessThatIsNotKnownIsNotNone) {
-  const CheckResult result =
-      planted([](Trial& trial) { trial.load->schedule->lateness_ns.p99 = std::nullopt; });
+  const CheckResult result = planted([](Trial& trial) {
+    trial.load->send_lateness = latencies({{5000, 50}});
+  });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_EQ(result.detail, "too few requests tell how late the generator was: epoll");
 }
 
 TEST_F(ScheduleCheck, LatenessIsThatOfAllTrialsTogether) {
-  plant("epoll", [](Trial& trial) {
-    ScheduleResult& schedule = *trial.load->schedule;
-    schedule.lateness_ns = {.p50 = 1000, .max = 400e3, .samples = 500};
-    schedule.lateness_histogram_ns = {{1000, 480}, {400'000, 20}};
-  });
+  plant("epoll", [](Trial& trial) { trial.load->send_lateness = latencies({{1000, 480}, {400'000, 20}}); });
   const std::string detail = check(2).detail;
   EXPECT_TRUE(has(detail, "one request of a hundred was sent late, epoll by 400 us")) << detail;
 }
@@ -146,7 +149,7 @@ TEST_F(ScheduleCheck, ADisturbedTrialIsForgivenAndSeveralAreTold) {
   std::size_t disturbed = 1;
   runner.alter = [&](const TrialOrder& order, std::size_t nth, Trial& trial) {
     if (order.entry.contestant.name != "epoll" || nth % 10 >= disturbed) return;
-    trial.load->schedule->lateness_ns.p50 = trial.load->schedule->lateness_ns.p99 = 10e6;
+    trial.load->send_lateness = latencies({{5000, 4800}, {10'000'000, 200}});
     achieve(trial, 0.5);
   };
   EXPECT_EQ(check(2).verdict, Verdict::pass);
@@ -161,7 +164,7 @@ TEST_F(ScheduleCheck, AFaultOfTheSecondEntryIsTheReferences) {
 }
 
 TEST_F(ScheduleCheck, ALoadThatSaysNothingIsTold) {
-  const CheckResult result = planted([](Trial& trial) { trial.load->schedule.reset(); });
+  const CheckResult result = planted([](Trial& trial) { trial.load->plan.rate_per_s = 0; });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_TRUE(has(result.detail, "epoll: whether its load kept the schedule is not known")) << result.detail;
 }

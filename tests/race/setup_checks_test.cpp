@@ -17,7 +17,7 @@ TEST_F(Checks, ADebugBuildIsRefused) {
 }
 
 TEST_F(Checks, ASanitizedBuildIsRefused) {
-  plant("epoll", [](Trial& trial) { trial.load->build.sanitizers = "address,undefined"; });
+  plant("epoll", [](Trial& trial) { trial.client.build.sanitizers = "address,undefined"; });
   EXPECT_TRUE(check(10).invalidates);
 }
 
@@ -84,7 +84,7 @@ TEST_F(Checks, AClientThatLacksAKernelFeatureBarsItsContestant) {
 
 TEST_F(Checks, JoustsOwnWishForACongestionControlIsHeldToo) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
-    trial.load->socket["congestion"] = "reno";
+    trial.client.socket["congestion"] = "reno";
     if (!trial.server.socket.empty()) trial.server.socket["congestion"] = "reno";
   };
   const CheckResult found = check(10);

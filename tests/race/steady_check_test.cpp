@@ -68,7 +68,7 @@ class SteadyState : public Checks {
   // The cost of a message hardly depends on what else runs.
   void add(Trial& trial, std::size_t part, double factor, double luck) const {
     const double messages = 10'000 * factor * luck;
-    if (!in_turns()) return trial.load->slices.push_back(messages);
+    if (!in_turns()) return trial.load->slices.push_back(static_cast<std::uint64_t>(messages));
     trial.turns.push_back({.number = part + 1,
                            .window_s = 0.02,
                            .verified = static_cast<std::uint64_t>(messages),

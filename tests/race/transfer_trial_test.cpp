@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "race/fake_catalogue.hpp"
+#include "race/trial/trial_runner.hpp"
 
 namespace joust::race {
 namespace {
@@ -39,8 +40,8 @@ class Transfers : public testing::Test {
     const Trial trial = run(transfer);
     EXPECT_FALSE(trial.measured());
     if (!trial.load) return trial.failure;
-    EXPECT_EQ(trial.load->failed, 3U);
-    return trial.load->messages_of_errors.empty() ? "" : trial.load->messages_of_errors.front();
+    EXPECT_EQ(trial.load->messages.failed, 3U);
+    return trial.load->complaints.empty() ? "" : trial.load->complaints.front();
   }
 
   Scenario scenario = fake_scenario({"epoll"});
@@ -51,11 +52,11 @@ class Transfers : public testing::Test {
 TEST_F(Transfers, AWholeCommandIsTimedAndEveryByteCompared) {
   const Trial trial = run("sleep 0.2; cp {from}/* {into}");
   ASSERT_TRUE(trial.measured()) << trial.failure;
-  EXPECT_EQ(trial.load->verified, 3U);
+  EXPECT_EQ(trial.load->messages.verified, 3U);
   EXPECT_GE(trial.load->duration_s, 0.2);
-  EXPECT_NEAR(*trial.load->mb_per_s, 3 * 0.04 / trial.load->duration_s, 1e-9);
+  EXPECT_NEAR(*trial.mb_per_s(), 3 * 0.04 / trial.load->duration_s, 1e-9);
   EXPECT_FALSE(trial.server.usage) << "there is no server";
-  const auto document = nlohmann::json::parse(trial.load->document);
+  const auto document = nlohmann::json::parse(trial.load_document);
   EXPECT_EQ(document.at("duration_s"), trial.load->duration_s);
 }
 

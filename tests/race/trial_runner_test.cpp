@@ -22,7 +22,7 @@ TEST_F(Trials, AGoodTrialHasBothSides) {
   const Trial trial = run("good");
   EXPECT_EQ(trial.failure, "");
   ASSERT_TRUE(trial.measured());
-  EXPECT_EQ(trial.load->verified, 10U);
+  EXPECT_EQ(trial.load->messages.verified, 10U);
   EXPECT_EQ(trial.server.engine, "good");
   EXPECT_EQ(trial.server.knobs.at("trigger"), "edge");
   EXPECT_EQ(trial.server.bytes_received, 320U);

@@ -118,7 +118,7 @@ TEST_F(VerdictWords, TellCostsWhereTheNoiseHidesTheRest) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!trial.server.usage) return;
     const double cost_us = order.entry.contestant.name == "io-uring" ? 0.1 : 0.2;
-    trial.server.usage->user_s = cost_us * 1e-6 * static_cast<double>(trial.load->verified);
+    trial.server.usage->user_s = cost_us * 1e-6 * static_cast<double>(trial.load->messages.verified);
     trial.server.usage->system_s = 0;
   };
   const std::string text = verdict();
@@ -198,7 +198,7 @@ TEST_F(VerdictWords, NothingIsComparedWithAReferenceThatIsNotRanked) {
 }
 
 TEST_F(VerdictWords, AnInvalidMeasurementHasNoWinner) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->build.type = "Debug"; };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.client.build.type = "Debug"; };
   const std::string text = verdict();
   EXPECT_TRUE(text.starts_with("Invalid, compare nothing here: a Debug build")) << text;
   EXPECT_EQ(text.find("x epoll"), std::string::npos) << text;
@@ -250,18 +250,19 @@ TEST_F(OpenLoopVerdict, ALoneContestantHasItsPercentile) {
   EXPECT_TRUE(verdict().starts_with("At 5,000 messages/s: epoll answers 99 % within 7.3")) << verdict();
 }
 
+void keep_samples(Trial& trial, std::uint64_t samples) {
+  trial.load->latency = usual_latencies(trial.load->latency.mean(), samples);
+}
+
 TEST_F(OpenLoopVerdict, WithTooFewMessagesForThePercentileTheMedianRanks) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->latency_ns.p99.reset(); };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { keep_samples(trial, 500); };
   const std::string text = verdict();
   EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the median latency of io-uring is 0.67x that of epoll"))
       << text;
 }
 
 TEST_F(OpenLoopVerdict, WithStillFewerTheMeanRanks) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
-    trial.load->latency_ns.p99.reset();
-    trial.load->latency_ns.p50.reset();
-  };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { keep_samples(trial, 15); };
   const std::string text = verdict();
   EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the mean latency of io-uring is 0.67x that of epoll"))
       << text;
@@ -269,7 +270,8 @@ TEST_F(OpenLoopVerdict, WithStillFewerTheMeanRanks) {
 
 TEST_F(OpenLoopVerdict, TheSecondEntryIsComparedByLatencyToo) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
-    if (order.entry.kind == EntryKind::again) *trial.load->latency_ns.p99 *= 1.2;
+    if (order.entry.kind == EntryKind::again)
+      trial.load->latency = usual_latencies(1.2 * trial.load->latency.mean(), 5000);
   };
   const RaceResult result = judged();
   EXPECT_TRUE(result.cases.front().reference_differs);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "distribution.hpp"
+
 namespace joust {
 namespace {
 
@@ -16,7 +18,7 @@ LoadResult result_of(double duration_s) {
   result.connections_ok = 1;
   result.messages.sent = result.messages.verified = 1000;
   result.messages.answered = 1;
-  result.duration_s = result.rate_s = result.usage_s = duration_s;
+  result.duration_s = result.usage_s = duration_s;
   result.throughput_per_s = 1000 / duration_s;
   result.usage = {.user_s = 0.3, .system_s = 0.1, .peak_memory_bytes = 5 << 20};
   return result;
@@ -50,10 +52,10 @@ TEST(LoadText, ThePlanIsToldWithItsLength) {
 // A percentile that hangs on a few samples has a mark, and the mark a legend.
 TEST(LoadText, ThinPercentilesAreMarkedAndTheMarkIsExplained) {
   LoadResult result = result_of(1);
-  result.latency.record(1000, 1'000'000);
+  result.latency = test::distribution_of({{1000, 1'000'000}});
   EXPECT_FALSE(has(load_text(result), "~")) << load_text(result);
   result = result_of(1);
-  result.latency.record(1000, 20'000);
+  result.latency = test::distribution_of({{1000, 20'000}});
   EXPECT_TRUE(has(load_text(result), "p99.9 1.00 us~")) << load_text(result);
   EXPECT_TRUE(has(load_text(result), "~ too few samples")) << load_text(result);
 }

@@ -134,7 +134,7 @@ TEST_F(LoadReconnect, TheWindowEndsWithoutAConnection) {
   const LoadResult load = conclude(*run_, {}, false, kBegin + seconds(2));
   EXPECT_EQ(load.duration_s, 1) << "the time without a server counts";
   EXPECT_EQ(load.due(), 100U);
-  EXPECT_EQ(load.unsent(), 99U);
+  EXPECT_EQ(load.messages.unsent, 99U);
   EXPECT_TRUE(balances());
   EXPECT_EQ(load.connections_failed, 1U);
   EXPECT_EQ(load.reconnects, 0U);

@@ -5,12 +5,15 @@
 
 #include <random>
 
+#include "distribution.hpp"
+
 namespace joust {
 namespace {
 
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using test::distribution_of;
 
 TEST(Criterion, IsReadAsPeopleWriteIt) {
   const auto p99 = parse_criterion("p99<1ms");
@@ -43,8 +46,9 @@ struct Model {
     const bool spoilt = std::uniform_real_distribution(0.0, 1.0)(random) < disturbed;
     const double messages = plan.rate_per_s * std::chrono::duration<double>(plan.duration).count();
     load.messages.sent = load.messages.verified = static_cast<std::uint64_t>(messages);
-    load.latency.record(over || spoilt ? 50'000'000 : 1'000'000, load.messages.verified);
-    load.send_lateness.record(static_cast<std::uint64_t>(over ? load_late.count() : 500), load.messages.sent);
+    load.latency = distribution_of({{over || spoilt ? 50'000'000 : 1'000'000, load.messages.verified}});
+    load.send_lateness =
+        distribution_of({{static_cast<std::uint64_t>(over ? load_late.count() : 500), load.messages.sent}});
     return load;
   }
 };
@@ -126,14 +130,13 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
     return first.why;
   };
   EXPECT_EQ(why([](LoadResult&) {}), "");
-  EXPECT_EQ(why([](LoadResult& load) { load.messages.behind_at_end = 60; }), "3.0 % not sent in time");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "3.0 % not sent in time");
   EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
   EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.lost = 1; }), "1 message lost");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.verified = 0; }), "no reply");
   EXPECT_EQ(why([](LoadResult& load) {
-              load.latency = Histogram();
-              load.latency.record(1'000'000, 500);
+              load.latency = distribution_of({{1'000'000, 500}});
             }),
             "too few messages for p99");
 }

@@ -205,7 +205,7 @@ TEST(LoadSession, LatencyIsFromTheIntendedSendToTheVerifiedReply) {
   loaded.pair.pass(milliseconds(250));
   loaded.pair.hold(false);
   loaded.pair.settle();
-  const Histogram latencies = loaded.run.recorder().latencies();
+  const Distribution latencies = loaded.run.recorder().latencies();
   EXPECT_EQ(latencies.count(), 1U);
   EXPECT_NEAR(static_cast<double>(latencies.max()), 250e6, 250e3);
 }

@@ -18,13 +18,13 @@
 #include "base/system/pipe.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
-#include "measure/histogram.hpp"
+#include "measure/distribution.hpp"
 #include "report/text.hpp"
 
 namespace joust {
 namespace {
 
-std::string percentile_text(const Histogram& latencies, double quantile) {
+std::string percentile_text(const Distribution& latencies, double quantile) {
   const auto value = latencies.percentile(quantile);
   return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
 }
@@ -60,7 +60,7 @@ class Lines {
   struct Counts {
     Time at{};
     std::uint64_t verified = 0, errors = 0;
-    Histogram latencies{};
+    Distribution latencies{};
   };
 
   Time next() const { return opens_ + (shown_ + 1) * every_; }
@@ -91,7 +91,7 @@ class Lines {
                 .latencies = recorder_.latencies()};
     const double seconds = std::chrono::duration<double>(now - before_.at).count();
     const auto messages = static_cast<double>(here.verified - before_.verified);
-    const Histogram latencies = here.latencies.since(before_.latencies);
+    const Distribution latencies = here.latencies.since(before_.latencies);
     print_line(time_text(shown_ * every_), report::plain_number(messages / seconds),
                percentile_text(latencies, 0.5), percentile_text(latencies, 0.99),
                grouped(here.errors - before_.errors));

@@ -11,8 +11,8 @@
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/load/command.hpp"
+#include "load/result_json.hpp"
 #include "report/facts_json.hpp"
-#include "report/load_json.hpp"
 #include "report/load_text.hpp"
 #include "report/search_json.hpp"
 #include "report/search_text.hpp"
@@ -110,7 +110,7 @@ std::string Load::trouble(const LoadResult& result) const {
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
       text = "nothing was measured: interrupted before a reply was verified";
-    else if (result.plan.open_loop() && result.unsent() > 0)
+    else if (result.plan.open_loop() && result.messages.unsent > 0)
       text =
           "nothing was measured: what was due before the timed window was not answered yet; lower the rate "
           "(-R)";
@@ -126,12 +126,11 @@ std::string Load::trouble(const LoadResult& result) const {
         result.messages.never_answered, counted(result.connections_ok, "connection"));
   // A server of another protocol gives only wrong answers, or none. A server that reports why it refuses, or
   // that answers with a status and a body, is no such server.
-  const std::uint64_t strange = result.errors[static_cast<std::size_t>(Stage::verify)] +
-                                result.errors[static_cast<std::size_t>(Stage::timeout)];
+  const std::uint64_t strange = result.failures(Stage::verify) + result.failures(Stage::timeout);
   const bool understood = text.contains("the server says") || text.contains("of a reply is");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.name);
-  const bool named = connect.empty() || result.errors[static_cast<std::size_t>(Stage::connect)] > 0;
+  const bool named = connect.empty() || result.failures(Stage::connect) > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
 

@@ -56,11 +56,12 @@ struct Fidelity {
 std::optional<Fidelity> fidelity_of(const CaseResult& one, const Entry& entry) {
   const Summary& summary = entry.summary;
   const auto& ranked = ranked_figure(one, entry);
-  if (!summary.schedule || !summary.latency_ns.p50 || !ranked) return std::nullopt;
+  const auto latency_p50_ns = kMedianLatency.of(summary.latency);
+  if (!summary.schedule || !latency_p50_ns || !ranked) return std::nullopt;
   return Fidelity{.achieved = summary.schedule->achieved,
-                  .lateness_p50_ns = summary.schedule->lateness_ns.p50,
-                  .lateness_p99_ns = summary.schedule->lateness_ns.p99,
-                  .latency_p50_ns = *summary.latency_ns.p50,
+                  .lateness_p50_ns = kMedianLatency.of(summary.schedule->lateness),
+                  .lateness_p99_ns = kP99Latency.of(summary.schedule->lateness),
+                  .latency_p50_ns = *latency_p50_ns,
                   .ranked_latency_ns = ranked->median};
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -27,6 +29,20 @@ struct Faults {
   }
 };
 
+void add_errors(const std::array<std::uint64_t, kStages>& errors, Faults& faults) {
+  for (std::size_t stage = 0; stage < kStages; ++stage)
+    if (errors[stage] > 0) faults.stages[std::string(stage_name(static_cast<Stage>(stage)))] += errors[stage];
+}
+
+void add_deliveries(const LoadResult& load, Faults& faults) {
+  const ResultGroup* const deliveries = load.group("deliveries");
+  if (deliveries == nullptr) return;
+  for (const auto& [what, figure] : deliveries->figures)
+    if (const auto* count = std::get_if<std::uint64_t>(&figure);
+        count != nullptr && *count > 0 && what != "expected" && what != "received")
+      faults.deliveries[what] += *count;
+}
+
 // Counts all trials, including disturbed attempts, because a wrong byte is wrong on a busy machine too.
 Faults faults_of(const Entry& entry) {
   Faults faults;
@@ -35,15 +51,13 @@ Faults faults_of(const Entry& entry) {
     for (const auto& [stage, count] : trial.server.errors) faults.stages["server " + stage] += count;
     faults.connections += trial.server.connections_failed;
     if (!trial.load) continue;
-    faults.silent_trials += trial.load->verified == 0;
+    faults.silent_trials += trial.load->messages.verified == 0;
     faults.connections += trial.load->connections_failed;
-    faults.messages += trial.load->failed;
-    for (const auto& [stage, count] : trial.load->errors) faults.stages[stage] += count;
-    if (!trial.load->lost)  // otherwise check 13 looks at them
-      for (const auto& [what, count] : trial.load->deliveries)
-        if (count > 0 && what != "expected" && what != "received") faults.deliveries[what] += count;
-    if (faults.first_error.empty() && !trial.load->messages_of_errors.empty())
-      faults.first_error = trial.load->messages_of_errors.front();
+    faults.messages += trial.load->messages.failed;
+    add_errors(trial.load->errors, faults);
+    if (!trial.load->lossy) add_deliveries(*trial.load, faults);  // otherwise check 13 looks at them
+    if (faults.first_error.empty() && !trial.load->complaints.empty())
+      faults.first_error = trial.load->complaints.front();
   }
   return faults;
 }
@@ -70,7 +84,8 @@ std::string describe(const Faults& faults, std::size_t trials) {
 // Connections without a reply in the timed window. They are no failure if the request timeout is longer than
 // the window, but the server was faster for the others.
 struct Silence {
-  std::uint64_t silent = 0, connections = 0, oldest_open_ns = 0;
+  std::uint64_t silent = 0, connections = 0;
+  Duration oldest_open{};
   std::uint64_t never = 0;  // of the silent connections, those without a reply in the warm-up too
   double served() const {
     return connections == 0 ? 1 : 1 - static_cast<double>(silent) / static_cast<double>(connections);
@@ -83,12 +98,10 @@ Silence silence_of(const Entry& entry) {
   Silence worst;
   for (const Trial* trial : usable_trials(entry)) {
     const LoadResult& load = *trial->load;
-    if (!load.connections_answered) continue;
-    const Silence here{
-        .silent = load.connections_ok - std::min(*load.connections_answered, load.connections_ok),
-        .connections = load.connections_ok,
-        .oldest_open_ns = load.oldest_open_ns.value_or(0),
-        .never = load.never_answered.value_or(0)};
+    const Silence here{.silent = load.connections_ok - std::min(load.messages.answered, load.connections_ok),
+                       .connections = load.connections_ok,
+                       .oldest_open = load.messages.oldest_open,
+                       .never = load.messages.never_answered};
     if (here.never > worst.never || (here.never == worst.never && here.served() < worst.served()))
       worst = here;
   }
@@ -99,9 +112,9 @@ std::string describe(const Silence& silence) {
   std::string text = fmt::format("{} of {} connections had no reply in the timed window", silence.silent,
                                  silence.connections);
   if (silence.never > 0) text += fmt::format(", {} of them none before it either", silence.never);
-  if (silence.oldest_open_ns > 0)
+  if (silence.oldest_open > Duration{})
     text += fmt::format("; the oldest request was open for {}: its latencies leave them out",
-                        format_duration(Duration(static_cast<std::int64_t>(silence.oldest_open_ns))));
+                        format_duration(silence.oldest_open));
   return text;
 }
 
@@ -136,9 +149,8 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   for (const Entry* entry : entries_of_contestants(one)) {
     for (const Trial& trial : entry->trials) {
       if (!trial.load || !entry->contestant.moves_files) continue;
-      verified += trial.load->verified;
-      if (const auto found = trial.load->deliveries.find("received"); found != trial.load->deliveries.end())
-        delivered += found->second;
+      verified += trial.load->messages.verified;
+      delivered += static_cast<std::uint64_t>(trial.load->number("deliveries", "received").value_or(0));
     }
     const Faults faults = faults_of(*entry);
     if (!faults.none())

@@ -48,7 +48,7 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   std::string of;
   for (const Entry* entry : contestants_of(one)) {
     if (entry->summary.trials == 0) continue;
-    if (!one.plan.files && !entry->summary.latency_ns.p99 && !one.ranked_by_latency())
+    if (!one.plan.files && !kP99Latency.of(entry->summary.latency) && !one.ranked_by_latency())
       findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
     if (entry->summary.trials < rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,

@@ -36,20 +36,20 @@ std::string settings_text(const Settings& settings) {
 // Compares the child's report with the settings asked for. Settings that were not asked for may have any
 // value.
 void check_side(const std::string& name, const char* side, const EngineChoice& asked,
-                const std::string& engine, const Settings& knobs, std::uint64_t threads,
-                const std::string& wait, Findings& findings) {
-  if (engine.empty()) return;
-  if (engine != asked.engine)
-    findings.bar(name, fmt::format("its {} fell back from {} to {}", side, asked.engine, engine));
+                const ChildFacts& reported, Findings& findings) {
+  if (reported.engine.empty()) return;
+  if (reported.engine != asked.engine)
+    findings.bar(name, fmt::format("its {} fell back from {} to {}", side, asked.engine, reported.engine));
   for (const auto& [knob, value] : asked.knobs) {
-    const auto found = knobs.find(knob);
-    if (found != knobs.end() && found->second != value)
+    const auto found = reported.knobs.find(knob);
+    if (found != reported.knobs.end() && found->second != value)
       findings.bar(name, fmt::format("its {} fell back from {}={} to {}", side, knob, value, found->second));
   }
-  if (threads != 0 && threads != asked.threads)
-    findings.warn("{}: its {} ran {} threads where {} were asked for", name, side, threads, asked.threads);
-  if (!wait.empty() && wait != asked.wait)
-    findings.warn("{}: its {} waited by {} where {} was asked for", name, side, wait, asked.wait);
+  if (reported.threads != 0 && reported.threads != asked.threads)
+    findings.warn("{}: its {} ran {} threads where {} were asked for", name, side, reported.threads,
+                  asked.threads);
+  if (!reported.wait.empty() && reported.wait != asked.wait)
+    findings.warn("{}: its {} waited by {} where {} was asked for", name, side, reported.wait, asked.wait);
 }
 
 // Bars an engine that ran without the kernel features it is built on.
@@ -147,20 +147,17 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
     const Contestant& who = entry->contestant;
     for (const Trial* trial : usable_trials(*entry)) {
       check_build(trial->server.build, told, findings);
-      check_build(trial->load->build, told, findings);
+      check_build(trial->client.build, told, findings);
       server.add(who.name, trial->server.socket, who.server);
-      client.add(who.name, trial->load->socket, who.client);
+      client.add(who.name, trial->client.socket, who.client);
     }
     if (usable_trials(*entry).empty()) continue;
     const Trial& first = *usable_trials(*entry).front();
     if (who.external()) unread.push_back(in_list(who.name));
     check_own(who.name, "server's", who.server, first.server.socket, findings);
-    check_own(who.name, "client's", who.client, first.load->socket, findings);
-    if (!who.external())
-      check_side(who.name, "server", who.server, first.server.engine, first.server.knobs,
-                 first.server.threads, first.server.wait, findings);
-    check_side(who.name, "client", who.client, first.load->engine, first.load->knobs, first.load->threads,
-               first.load->wait, findings);
+    check_own(who.name, "client's", who.client, first.client.socket, findings);
+    if (!who.external()) check_side(who.name, "server", who.server, first.server, findings);
+    check_side(who.name, "client", who.client, first.client, findings);
   }
   server.compare("server's", findings);
   client.compare("client's", findings);

@@ -21,21 +21,22 @@ bool agree(std::uint64_t here, std::uint64_t there, double slack) {
 // Describes the first count of a trial that does not balance. Empty if all do.
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
-  const std::uint64_t lost = load.lost.value_or(0);
-  if (load.sent != load.verified + load.failed + lost + load.in_flight)
-    return fmt::format("sent {} is not verified {} + failed {}{} + in flight {}", load.sent, load.verified,
-                       load.failed, load.lost ? fmt::format(" + lost {}", lost) : "", load.in_flight);
-  if (load.lost) return {};  // bytes may be lost on the way, and requests to join are sent again
-  const double replies = std::max(1.0, static_cast<double>(load.verified));
-  const double flying = static_cast<double>(load.in_flight);
-  if (trial.server.bytes_received && !agree(load.run_bytes_sent, *trial.server.bytes_received,
-                                            flying * static_cast<double>(load.bytes_sent) / replies))
-    return fmt::format("the client sent {} bytes, the server received {}", load.run_bytes_sent,
+  const Recorder::Counts& messages = load.messages;
+  if (messages.sent != messages.verified + messages.failed + messages.lost + messages.in_flight)
+    return fmt::format("sent {} is not verified {} + failed {}{} + in flight {}", messages.sent,
+                       messages.verified, messages.failed,
+                       load.lossy ? fmt::format(" + lost {}", messages.lost) : "", messages.in_flight);
+  if (load.lossy) return {};  // bytes may be lost on the way, and requests to join are sent again
+  const double replies = std::max(1.0, static_cast<double>(messages.verified));
+  const double flying = static_cast<double>(messages.in_flight);
+  if (trial.server.bytes_received && !agree(load.total_bytes_sent, *trial.server.bytes_received,
+                                            flying * static_cast<double>(messages.bytes_sent) / replies))
+    return fmt::format("the client sent {} bytes, the server received {}", load.total_bytes_sent,
                        *trial.server.bytes_received);
-  if (trial.server.bytes_sent && !agree(load.run_bytes_received, *trial.server.bytes_sent,
-                                        flying * static_cast<double>(load.bytes_received) / replies))
+  if (trial.server.bytes_sent && !agree(load.total_bytes_received, *trial.server.bytes_sent,
+                                        flying * static_cast<double>(messages.bytes_received) / replies))
     return fmt::format("the server sent {} bytes, the client received {}", *trial.server.bytes_sent,
-                       load.run_bytes_received);
+                       load.total_bytes_received);
   return {};
 }
 
@@ -50,7 +51,7 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
     for (const Trial* trial : usable_trials(*entry)) {
       ++trials;
       late += trial->late;
-      lossy += trial->load->lost.has_value();
+      lossy += trial->load->lossy;
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
         findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;

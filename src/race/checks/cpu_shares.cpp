@@ -37,7 +37,7 @@ CpuShares cpu_shares(const RaceResult& race, const Entry& entry) {
   for (const Trial* trial : usable_trials(entry)) {
     if (!trial->server.usage || trial->time_of_usage_s() <= 0) continue;
     const double time_s = trial->time_of_usage_s() * std::max(0.1, 1 - steal_share(*trial).value_or(0));
-    sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->load->threads));
+    sum.client += cpu_s(trial->load->usage) / (time_s * cpus_of(race.cpus.client, trial->client.threads));
     sum.server += cpu_s(*trial->server.usage) /
                   (time_s * cpus_of(race.cpus.server, std::max<std::uint64_t>(1, trial->server.threads)));
     ++trials;

@@ -17,7 +17,7 @@ constexpr double kAllTrends = 0.99;
 constexpr std::size_t kFewestParts = 4;
 // The fewest messages in a part. With fewer, the number of whole replies in a tenth of a window is a matter
 // of luck.
-constexpr double kFewestMessagesInPart = 20;
+constexpr std::uint64_t kFewestMessagesInPart = 20;
 
 using Parts = std::map<std::size_t, double>;  // by place within the trial
 
@@ -32,10 +32,10 @@ Parts turns_of(const Trial& trial, Quantity quantity) {
 }
 
 Parts slices_of(const Trial& trial) {
-  const std::vector<double>& slices = trial.load->slices;
+  const std::vector<std::uint64_t>& slices = trial.load->slices;
   Parts parts;
-  if (std::ranges::any_of(slices, [](double count) { return count < kFewestMessagesInPart; })) return parts;
-  for (std::size_t i = 0; i < slices.size(); ++i) parts.emplace(i, slices[i]);
+  if (std::ranges::any_of(slices, [](auto count) { return count < kFewestMessagesInPart; })) return parts;
+  for (std::size_t i = 0; i < slices.size(); ++i) parts.emplace(i, static_cast<double>(slices[i]));
   return parts;
 }
 

@@ -48,12 +48,12 @@ std::optional<double> server_cost(const Trial& trial) {
   return trial.server_cpu_us_per_message();
 }
 
-Figure latency(std::optional<double> Latency::*figure) {
-  return [=](const Trial& trial) { return trial.load->latency_ns.*figure; };
+Figure latency(const LatencyFigure& figure) {
+  return [&figure](const Trial& trial) { return figure.of(trial.load->latency); };
 }
 
 RankedBy ranked_by(const CaseResult& one) {
-  if (one.ranked_by_latency()) return {latency(one.latency->of_trial), stats::Better::smaller};
+  if (one.ranked_by_latency()) return {latency(*one.latency), stats::Better::smaller};
   return {throughput, stats::Better::greater};
 }
 

@@ -17,7 +17,7 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
 // Returns a latency of the trial's own samples; nothing where too few samples lie beyond the percentile.
-Figure latency(std::optional<double> Latency::*figure);
+Figure latency(const LatencyFigure& figure);
 
 // The figure by which the contestants of a case are ranked.
 struct RankedBy {

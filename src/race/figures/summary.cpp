@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "race/figures/latency.hpp"
 #include "race/figures/ranking.hpp"
 #include "stats/summary.hpp"
 
@@ -50,23 +49,24 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
           .client = median_of(trials, per_message(false, figure))};
 }
 
+// Returns the samples of all trials together, because a median of percentiles is not a percentile.
+Distribution together(const std::vector<const Trial*>& trials, Distribution LoadResult::*samples) {
+  Distribution all;
+  for (const Trial* trial : trials) all.merge((*trial->load).*samples);
+  return all;
+}
+
 std::optional<double> achieved(const Trial& trial) {
-  return trial.load->schedule ? trial.load->schedule->achieved() : std::nullopt;
+  return trial.load->achieved();
 }
 
 // Summarizes how the schedule was kept. Returns nothing in a closed loop.
 std::optional<ScheduleSummary> schedule_of(const std::vector<const Trial*>& trials) {
   const auto share = estimate_of(trials, achieved);
   if (!share) return std::nullopt;
-  std::vector<LatencySample> uncorrected, lateness;
-  for (const Trial* trial : trials) {
-    const auto& schedule = trial->load->schedule;
-    if (!schedule) continue;
-    uncorrected.push_back({schedule->uncorrected_ns, schedule->uncorrected_histogram_ns});
-    lateness.push_back({schedule->lateness_ns, schedule->lateness_histogram_ns});
-  }
-  return ScheduleSummary{
-      .achieved = *share, .uncorrected_ns = together(uncorrected), .lateness_ns = together(lateness)};
+  return ScheduleSummary{.achieved = *share,
+                         .uncorrected = together(trials, &LoadResult::uncorrected_latency),
+                         .lateness = together(trials, &LoadResult::send_lateness)};
 }
 
 // Adds up the losses. Returns nothing where no delivery is lossy.
@@ -101,13 +101,11 @@ Summary summary_of(const Entry& entry) {
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
   summary.deliveries_per_s = median_of(trials, [](const Trial& trial) { return trial.deliveries_per_s(); });
-  std::vector<LatencySample> latencies;
-  for (const Trial* trial : trials) latencies.push_back({trial->load->latency_ns, trial->load->histogram_ns});
-  summary.latency_ns = together(latencies);
+  summary.latency = together(trials, &LoadResult::latency);
   summary.schedule = schedule_of(trials);
   summary.loss = loss_of(trials);
   for (const LatencyFigure& figure : kLatencyFigures)
-    summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure.of_trial));
+    summary.latency_by_round.*figure.estimate = estimate_of(trials, latency(figure));
   summary.cpu_us_per_message =
       sides_of(trials, [](const Usage& usage) { return (usage.user_s + usage.system_s) * 1e6; });
   summary.switches_per_message = sides_of(trials, [](const Usage& usage) {
@@ -126,9 +124,7 @@ const LatencyFigure* latency_to_rank_by(const CaseResult& one) {
     for (const Entry& entry : one.entries) {
       const std::vector<const Trial*> trials = usable_trials(entry);
       if (!entry.is_contestant() || trials.empty()) continue;
-      const auto has_it = [&](const Trial* trial) {
-        return (trial->load->latency_ns.*figure->of_trial).has_value();
-      };
+      const auto has_it = [&](const Trial* trial) { return figure->of(trial->load->latency).has_value(); };
       ++measured;
       known += 2 * static_cast<std::size_t>(std::ranges::count_if(trials, has_it)) > trials.size();
     }

@@ -72,7 +72,7 @@ void rank_cost(const RaceResult& race, CaseResult& one) {
 void compare_latencies(const RaceResult& race, CaseResult& one) {
   for (const LatencyFigure& figure : kLatencyFigures)
     apply_ratios(
-        rank(one, latency(figure.of_trial), stats::Better::smaller, race.looks),
+        rank(one, latency(figure), stats::Better::smaller, race.looks),
         one, [&](Summary & summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 

@@ -5,20 +5,17 @@
 
 #include <cmath>
 
-#include "race/model/result.hpp"
-
 namespace joust::race {
 
 // A request whose reply came too late for the load may still have been delivered.
 std::optional<Loss> loss_of(const LoadResult& load) {
-  if (!load.lost) return std::nullopt;
+  if (!load.lossy) return std::nullopt;
   const auto delivery = [&](const char* what) {
-    const auto found = load.deliveries.find(what);
-    return found == load.deliveries.end() ? 0 : found->second;
+    return static_cast<std::uint64_t>(load.number("deliveries", what).value_or(0));
   };
   const Loss deliveries{.lost = delivery("lost"), .of = delivery("expected")};
-  if (deliveries.lost > 0 || (deliveries.of > 0 && *load.lost == 0)) return deliveries;
-  return Loss{.lost = *load.lost, .of = load.sent};
+  if (deliveries.lost > 0 || (deliveries.of > 0 && load.messages.lost == 0)) return deliveries;
+  return Loss{.lost = load.messages.lost, .of = load.messages.sent};
 }
 
 std::string share_words(const Loss& loss) {

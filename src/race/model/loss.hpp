@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-namespace joust::race {
+#include "load/result.hpp"
 
-struct LoadResult;  // result.hpp
+namespace joust::race {
 
 // Losses where delivery is lossy: lost deliveries where the protocol counts deliveries, otherwise requests
 // that had no reply.

@@ -11,15 +11,10 @@ constexpr double kLeastWindowOfServer_s = 0.1;
 
 }  // namespace
 
-std::optional<double> ScheduleResult::achieved() const {
-  if (due == 0) return std::nullopt;
-  return 1 - static_cast<double>(unsent) / static_cast<double>(due);
-}
-
 std::optional<double> Trial::throughput_per_s() const {
-  if (load && load->schedule) {
-    const auto achieved = load->schedule->achieved();
-    return achieved ? std::optional(*achieved * load->schedule->rate_per_s) : std::nullopt;
+  if (load && load->plan.open_loop()) {
+    const auto achieved = load->achieved();
+    return achieved ? std::optional(*achieved * load->plan.rate_per_s) : std::nullopt;
   }
   if (!turns.empty()) return turns_throughput_per_s;
   return load ? std::optional(load->throughput_per_s) : std::nullopt;
@@ -28,20 +23,21 @@ std::optional<double> Trial::throughput_per_s() const {
 std::optional<double> Trial::server_cpu_us_per_message() const {
   if (!turns.empty()) return turns_server_cpu_us_per_message;
   const Usage* const usage = known_server_usage();
-  if (usage == nullptr || load->verified == 0) return std::nullopt;
+  if (usage == nullptr || load->messages.verified == 0) return std::nullopt;
   return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
 }
 
 // Scales the throughput in bytes with that in messages, because every transfer has the same size.
 std::optional<double> Trial::mb_per_s() const {
-  if (!load || !load->mb_per_s || turns.empty()) return load ? load->mb_per_s : std::nullopt;
+  const auto rate = load ? load->number("transfer", "mb_per_s") : std::nullopt;
+  if (!rate || turns.empty()) return rate;
   if (!turns_throughput_per_s || load->throughput_per_s <= 0) return std::nullopt;
-  return *load->mb_per_s * *turns_throughput_per_s / load->throughput_per_s;
+  return *rate * *turns_throughput_per_s / load->throughput_per_s;
 }
 
 std::optional<double> Trial::deliveries_per_s() const {
   const auto rate = throughput_per_s();
-  if (!rate || load->deliveries.empty()) return std::nullopt;
+  if (!rate || load->group("deliveries") == nullptr) return std::nullopt;
   return *rate * static_cast<double>(load->connections_ok);
 }
 
@@ -50,11 +46,17 @@ const Usage* Trial::known_server_usage() const {
 }
 
 double Trial::messages_of_usage() const {
-  return static_cast<double>(load->verified + (turns.empty() ? 0 : load->beside));
+  return static_cast<double>(load->messages.verified + (turns.empty() ? 0 : load->messages.beside));
 }
 
 double Trial::time_of_usage_s() const {
   return turns.empty() ? load->duration_s : turns_s;
+}
+
+std::optional<double> LatencyFigure::of(const Distribution& latencies) const {
+  if (!quantile) return latencies.count() == 0 ? std::nullopt : std::optional(latencies.mean());
+  const auto value = latencies.percentile(*quantile);
+  return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
 }
 
 std::vector<const Trial*> usable_trials(const Entry& entry) {

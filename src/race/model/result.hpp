@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "load/result.hpp"
 #include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
@@ -30,74 +29,17 @@ struct BuildInfo {
   bool operator==(const BuildInfo&) const = default;
 };
 
-// Percentiles are empty if too few samples lie beyond them.
-struct Latency {
-  std::optional<double> mean{}, p50{}, p90{}, p99{}, p999{}, max{};
-  std::uint64_t samples = 0;
-  bool merged = false;               // from the samples of all trials together, not medians over trials
-  std::vector<std::string> shaky{};  // percentiles with few samples beyond them: "p999"
-};
-
-// Latencies and how many messages had each.
-using LatencyCounts = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
-
-// Figures that exist only in an open loop.
-struct ScheduleResult {
-  double rate_per_s = 0;              // the rate asked for
-  std::uint64_t due = 0, unsent = 0;  // requests due in the window; of these, requests not sent in it
-  Latency uncorrected_ns{};           // counted from the actual send, not from the intended time
-  Latency lateness_ns{};  // how late the load itself was: a slot was free, and the request was not sent
-  LatencyCounts uncorrected_histogram_ns{}, lateness_histogram_ns{};
-  std::optional<double> achieved() const;  // the share of the schedule; nothing if no request was due
-};
-
-// The ends of the timed window on CLOCK_MONOTONIC, which all processes of a machine share.
-struct TimedWindow {
-  std::int64_t from = 0, to = 0;
-};
-
-// The load child's result, for the timed window unless a name says otherwise.
-struct LoadResult {
-  std::string document{};  // all of it, as JSON
-  std::uint64_t connections_ok = 0, connections_failed = 0;
-  std::optional<std::uint64_t> connections_answered{}, never_answered{};  // in the window; until its end
-  std::optional<std::uint64_t> oldest_open_ns{};  // age of the oldest request when the window closed
-  std::uint64_t handovers = 0;                    // connections that the server has ended with replies
-  std::uint64_t sent = 0, verified = 0, failed = 0, in_flight = 0;
-  std::optional<std::uint64_t> lost{};  // lossy deliveries only: requests without a reply
-  std::uint64_t beside = 0;             // verified replies in the ramps of turns
-  std::uint64_t bytes_sent = 0, bytes_received = 0;
-  std::uint64_t run_bytes_sent = 0, run_bytes_received = 0;  // the whole run's, warm-up included
-  double duration_s = 0, throughput_per_s = 0;
-  std::optional<double> mb_per_s{};  // file protocols: millions of the files' bytes a second
-  std::optional<TimedWindow> window_ns{};
-  Latency latency_ns{};
-  LatencyCounts histogram_ns{};  // may be empty
-  std::optional<ScheduleResult> schedule{};
-  std::vector<double> slices{};  // messages verified in each of equal parts of the window
-  Usage usage{};
-  std::uint64_t threads = 1;
+// The facts that a child reports of itself.
+struct ChildFacts {
   std::string engine{}, wait{};
+  std::uint64_t threads = 0;
   Settings knobs{}, socket{};  // options of the socket are read back from the kernel
   BuildInfo build{};
-  std::map<std::string, std::uint64_t> errors{};  // by stage
-  std::vector<std::string> messages_of_errors{};
-  std::map<std::string, std::uint64_t> deliveries{};  // whole run of a broadcast: expected, lost ...
-  std::vector<std::string> missing{};                 // kernel features the engine had to do without
-  std::vector<std::string> notes{};
 };
 
-// The document of `joust load --json`; the error says which key is missing or wrong.
-std::expected<LoadResult, std::string> parse_load(const std::string& json);
-
 // The server's side of a trial. Only the usage of an external server is known.
-struct ServerResult {
+struct ServerResult : ChildFacts {
   std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
-  std::string engine{}, wait{};  // as reported by the child
-  std::uint64_t threads = 0;
-  Settings knobs{};
-  BuildInfo build{};
-  Settings socket{};
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};
@@ -116,6 +58,8 @@ struct Trial {
   bool serverless = false;     // a command that moves files has no server
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
+  std::string load_document{};  // the load's own document as JSON, without its histograms
+  ChildFacts client{};
   ServerResult server{};
   std::vector<Turn> turns{};  // empty for a trial with a window of its own
   double turns_s = 0;         // time of all turns, recorded or not, which the usage covers
@@ -148,7 +92,7 @@ struct Trial {
   double time_of_usage_s() const;
 
   // True if statistics may use the result: figures per message need at least one message.
-  bool measured() const { return failure.empty() && !interrupted && load && load->verified > 0; }
+  bool measured() const { return failure.empty() && !interrupted && load && load->messages.verified > 0; }
 };
 
 // System calls per verified message, counted in a separate pass because counting slows every call.
@@ -175,22 +119,25 @@ struct LatencyEstimates {
 
 // The latency figures that are compared between contestants.
 struct LatencyFigure {
-  const char* name;   // in documents: "p99"
-  const char* words;  // in texts: "p99 latency"
-  std::optional<double> Latency::*of_trial;
+  const char* name;                // in documents: "p99"
+  const char* words;               // in texts: "p99 latency"
+  std::optional<double> quantile;  // nothing: the mean
   std::optional<Estimate> LatencyEstimates::*estimate;
+
+  // Returns nothing where too few samples lie beyond the percentile.
+  std::optional<double> of(const Distribution& latencies) const;
 };
 inline constexpr LatencyFigure kLatencyFigures[] = {
-    {"mean", "mean latency", &Latency::mean, &LatencyEstimates::mean},
-    {"p50", "median latency", &Latency::p50, &LatencyEstimates::p50},
-    {"p99", "p99 latency", &Latency::p99, &LatencyEstimates::p99},
-    {"p999", "p99.9 latency", &Latency::p999, &LatencyEstimates::p999}};
+    {"mean", "mean latency", {}, &LatencyEstimates::mean},
+    {"p50", "median latency", 0.5, &LatencyEstimates::p50},
+    {"p99", "p99 latency", 0.99, &LatencyEstimates::p99},
+    {"p999", "p99.9 latency", 0.999, &LatencyEstimates::p999}};
 inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedianLatency = kLatencyFigures[1],
                                      &kP99Latency = kLatencyFigures[2];
 
-struct ScheduleSummary {                    // figures of an open loop
-  Estimate achieved{};                      // the share of the requests due that were sent in the window
-  Latency uncorrected_ns{}, lateness_ns{};  // all trials' samples together
+struct ScheduleSummary {                   // figures of an open loop
+  Estimate achieved{};                     // the share of the requests due that were sent in the window
+  Distribution uncorrected{}, lateness{};  // all trials' samples together
 };
 
 // A contestant's counted trials: medians with intervals.
@@ -200,7 +147,7 @@ struct Summary {
   std::optional<double> mb_per_s{}, deliveries_per_s{};  // file transfers only; rooms only
   std::optional<Estimate> ratio{};                       // to the reference, paired within rounds
   std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the server's CPU time
-  Latency latency_ns{};                                               // all trials' samples together
+  Distribution latency{};                                             // all trials' samples together
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};

@@ -17,11 +17,11 @@ constexpr std::uint64_t kLeastCountedMessages = 500;
 }  // namespace
 
 std::string too_little_to_count(const LoadResult& load) {
-  if (load.duration_s >= kLeastCountedS && load.verified >= kLeastCountedMessages) return {};
+  if (load.duration_s >= kLeastCountedS && load.messages.verified >= kLeastCountedMessages) return {};
   return fmt::format(
       "not counted: the timed window held {} messages in {:.3g} ms; {} messages and {:.0f} ms are needed, so "
       "ask for a longer duration or more messages",
-      load.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
+      load.messages.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
 std::string too_few_to_count(const Case& one) {
@@ -31,13 +31,13 @@ std::string too_few_to_count(const Case& one) {
 
 std::string what_failed(const Trial& trial) {
   if (!trial.failure.empty()) return trial.failure;
-  const bool told = trial.load && !trial.load->messages_of_errors.empty();
-  return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
+  const bool told = trial.load && !trial.load->complaints.empty();
+  return told ? trial.load->complaints.front() : "not one reply in its timed window";
 }
 
 void apply(const CallCount& calls, Trial& trial) {
   if (!trial.load) return;
-  const auto messages = static_cast<double>(trial.load->verified);
+  const auto messages = static_cast<double>(trial.load->messages.verified);
   trial.calls_reason = calls.reason;
   if (calls.server_per_message) trial.server_calls = *calls.server_per_message * messages;
   if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;

@@ -53,7 +53,7 @@ bool Contender::connect() {
   if (sides_.setup().stop.requested()) return false;
   if (!sides_.load().gone()) return sides_.fail_waiting(sides_.load(), "connect", patience);
   if (!sides_.read_result()) return false;
-  const auto& complaints = sides_.trial().load->messages_of_errors;
+  const auto& complaints = sides_.trial().load->complaints;
   return sides_.fail(complaints.empty() ? "no connection could be opened" : complaints.front(),
                      sides_.load());
 }
@@ -153,9 +153,8 @@ std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
 void Contender::explain(Duration patience) {
   if (sides_.server().gone()) {
     sides_.fail_without_server();
-  } else if (sides_.load().gone() && sides_.read_result() &&
-             !sides_.trial().load->messages_of_errors.empty()) {
-    sides_.fail(sides_.trial().load->messages_of_errors.front(), sides_.load());
+  } else if (sides_.load().gone() && sides_.read_result() && !sides_.trial().load->complaints.empty()) {
+    sides_.fail(sides_.trial().load->complaints.front(), sides_.load());
   } else {
     sides_.fail_waiting(sides_.load(), "end its turn", patience);
   }

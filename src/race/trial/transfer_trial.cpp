@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/units.hpp"
+#include "measure/histogram.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/process_setup.hpp"
 #include "race/trial/surroundings.hpp"
@@ -25,15 +26,15 @@ nlohmann::json document_of(const LoadResult& result, const FilePlan& files) {
   return {
       {"schema", "joust-transfer-trial/1"},
       {"files", {{"count", files.count}, {"bytes", files.bytes}, {"on", files.on}}},
-      {"verified", result.verified},
-      {"failed", result.failed},
+      {"verified", result.messages.verified},
+      {"failed", result.messages.failed},
       {"duration_s", result.duration_s},
       {"throughput_per_s", result.throughput_per_s},
-      {"mb_per_s", *result.mb_per_s},
+      {"mb_per_s", *result.number("transfer", "mb_per_s")},
       {"cpu", {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}}},
       {"switches",
        {{"voluntary", result.usage.voluntary_switches}, {"involuntary", result.usage.involuntary_switches}}},
-      {"messages_of_errors", result.messages_of_errors}};
+      {"messages_of_errors", result.complaints}};
 }
 
 class TransferTrial {
@@ -100,17 +101,19 @@ class TransferTrial {
   // Keeps the result. A wrong file makes the whole transfer a failed one.
   void keep(Duration took) {
     const FilePlan& files = *order_.load_case.files;
-    LoadResult result{.sent = files.count, .duration_s = std::chrono::duration<double>(took).count()};
+    LoadResult result;
+    result.messages.sent = files.count;
+    result.duration_s = std::chrono::duration<double>(took).count();
     const std::string wrong = order_.entry.contestant.moves_files ? files_.difference() : std::string();
-    (wrong.empty() ? result.verified : result.failed) = files.count;
-    if (!wrong.empty()) result.messages_of_errors.push_back(wrong);
-    result.throughput_per_s = static_cast<double>(result.verified) / result.duration_s;
-    result.mb_per_s = result.throughput_per_s * static_cast<double>(files.bytes) / 1e6;
+    (wrong.empty() ? result.messages.verified : result.messages.failed) = files.count;
+    if (!wrong.empty()) result.complaints.push_back(wrong);
+    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
+    const double mb_per_s = result.throughput_per_s * static_cast<double>(files.bytes) / 1e6;
+    result.groups = {{.name = "transfer", .figures = {{"mb_per_s", mb_per_s}}}};
     result.usage = command_.child->usage().value_or(Usage{});
-    const auto ns = static_cast<double>(took.count());
-    result.latency_ns = {.mean = ns, .p50 = ns, .max = ns, .samples = 1};
-    result.histogram_ns = {{static_cast<std::uint64_t>(took.count()), 1}};
-    result.document = document_of(result, files).dump();
+    const auto ns = static_cast<std::uint64_t>(took.count());
+    result.latency = Distribution({Histogram::bucket_with(ns, 1)}, ns, ns, ns);
+    trial_.load_document = document_of(result, files).dump();
     trial_.load = std::move(result);
   }
 

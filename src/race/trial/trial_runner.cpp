@@ -117,9 +117,8 @@ class OneTrial {
     if (!sides_.read_result()) return false;
     if (!before_ || !after_)
       return sides_.fail(
-          "the load had no timed window" + (trial_.load->messages_of_errors.empty()
-                                                ? std::string()
-                                                : ": " + trial_.load->messages_of_errors.front()),
+          "the load had no timed window" +
+              (trial_.load->complaints.empty() ? std::string() : ": " + trial_.load->complaints.front()),
           load_);
     note_surroundings(before_->around, after_->around, trial_);
     if (!in_time(before_->server_at, after_->server_at) ||
@@ -144,9 +143,8 @@ class OneTrial {
     const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
     double difference_s = std::abs(seconds(to - from) - trial_.load->duration_s);
     // If the window's own times are known, the ends are compared, not only the length.
-    if (const auto& window = trial_.load->window_ns)
-      difference_s = std::abs(seconds(from - Time(std::chrono::nanoseconds(window->from)))) +
-                     std::abs(seconds(to - Time(std::chrono::nanoseconds(window->to))));
+    if (const auto& window = trial_.load->window)
+      difference_s = std::abs(seconds(from - window->from)) + std::abs(seconds(to - window->to));
     return difference_s <= kMostLateness * trial_.load->duration_s + seconds(setup_.lateness);
   }
 

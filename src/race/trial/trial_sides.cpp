@@ -59,12 +59,7 @@ bool TrialSides::start_engine() {
   const auto listening = processes_.next_event(server(), "listening", time_to_start());
   if (!listening) return fail_waiting(server(), "listen", time_to_start());
   address_ = listening->at("address");
-  trial_.server.engine = listening->at("engine");
-  trial_.server.wait = listening->value("wait", "");
-  trial_.server.threads = listening->value("threads", std::uint64_t{0});
-  trial_.server.knobs = settings_from(listening->value("knobs", json::object()));
-  trial_.server.build = build_from(listening->value("build", json::object()));
-  trial_.server.socket = settings_from(listening->value("socket", json::object()));
+  static_cast<ChildFacts&>(trial_.server) = facts_from(*listening);
   trial_.server.missing = listening->value("missing", std::vector<std::string>{});
   return true;
 }
@@ -160,10 +155,8 @@ bool TrialSides::read_result() {
                             said.empty() ? "" : ": " + said.back()),
                 load());
   }
-  auto result = parse_load(text);
-  if (!result) return fail(result.error(), load());
-  trial_.load = std::move(*result);
-  return true;
+  const auto wrong = read_load(text, trial_);
+  return !wrong || fail(*wrong, load());
 }
 
 bool TrialSides::stop_server() {
@@ -181,7 +174,7 @@ bool TrialSides::stop_server() {
   trial_.server.bytes_received = bytes.value("received", std::uint64_t{0});
   trial_.server.bytes_sent = bytes.value("sent", std::uint64_t{0});
   trial_.server.errors = counts_from(stopped->value("errors", json::object()));
-  trial_.server.socket = settings_from(stopped->value("socket", json::object()));
+  trial_.server.socket = socket_from(*stopped);
   trial_.server.missing = stopped->value("missing", trial_.server.missing);
   trial_.server.notes = stopped->value("notes", std::vector<std::string>{});
   const bool gone =
