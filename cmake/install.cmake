@@ -12,12 +12,13 @@ if(modules)
 endif()
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
-# sources: how to change them, what was measured of them, and a scenario that needs a build of them.
+# sources: how to change them, what was measured of them, and scenarios that need a build of them.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE)
-install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust PATTERN "bare-loop.toml" EXCLUDE)
+install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
+        PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
 install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
 install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
@@ -13,6 +16,26 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Something that an engine lacks: its key in JSON, its words for people, and the descriptor's reason.
+struct Lack {
+  const char* key;
+  std::string_view words;
+  std::string_view Engine::*reason;
+};
+
+constexpr std::array kLacks{
+    Lack{"blocks_on_slow_peers", "slow peers delay others", &Engine::blocks_on_slow_peers},
+    Lack{"clients_wait", "clients wait", &Engine::clients_wait},
+    Lack{"ends_with_peer", "loses output when its peer ends", &Engine::ends_with_peer},
+    Lack{"resets_are_ends", "takes a reset for an end", &Engine::resets_are_ends},
+    Lack{"spins_at_shortage", "spins without descriptors", &Engine::spins_at_shortage},
+    Lack{"wait_ignored", "ignores --wait", &Engine::wait_ignored},
+    Lack{"wait_errors_ignored", "repeats a wait that fails", &Engine::wait_errors_ignored},
+    Lack{"not_public", "is not public", &Engine::not_public},
+    Lack{"no_file_ring", "has no ring for files", &Engine::no_file_ring},
+    Lack{"no_file_mapping", "sends no mapped file", &Engine::no_file_mapping},
+};
 
 std::vector<std::string> roles(const Engine& engine) {
   std::vector<std::string> roles;
@@ -45,21 +68,18 @@ void print_json() {
   Json list = Json::array();
   for (const Engine* engine : engines()) {
     const std::string why_not = reason(*engine);
-    list.push_back({{"name", engine->name},
-                    {"summary", engine->summary},
-                    {"roles", roles(*engine)},
-                    {"delivery", delivery(*engine)},
-                    {"listens_at", engine->listens_at()},
-                    {"separate_processes", engine->separate_processes},
-                    {"threads", engine->threads},
-                    {"blocks_on_slow_peers", engine->blocks_on_slow_peers},
-                    {"clients_wait", engine->clients_wait},
-                    {"not_public", engine->not_public},
-                    {"no_file_ring", engine->no_file_ring},
-                    {"no_file_mapping", engine->no_file_mapping},
-                    {"knobs", knobs_json(*engine)},
-                    {"available", why_not.empty()},
-                    {"reason", why_not}});
+    Json row = {{"name", engine->name},
+                {"summary", engine->summary},
+                {"roles", roles(*engine)},
+                {"delivery", delivery(*engine)},
+                {"listens_at", engine->listens_at()},
+                {"separate_processes", engine->separate_processes},
+                {"threads", engine->threads}};
+    for (const Lack& lack : kLacks) row[lack.key] = engine->*lack.reason;
+    row["knobs"] = knobs_json(*engine);
+    row["available"] = why_not.empty();
+    row["reason"] = why_not;
+    list.push_back(std::move(row));
   }
   print_list(list.dump(2) + '\n');
 }
@@ -84,14 +104,42 @@ void print_table() {
   print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
+void print_one(const std::string& name) {
+  const Engine* const engine = find_engine(name);
+  if (engine == nullptr) {
+    std::vector<std::string> names;
+    for (const Engine* each : engines()) names.emplace_back(each->name);
+    throw UsageError(fmt::format("no engine '{}'; {}", name, suggestion(name, names)));
+  }
+  const std::string why_not = reason(*engine);
+  std::vector<std::vector<std::string>> rows{{"engine", name},
+                                             {"summary", std::string(engine->summary)},
+                                             {"roles", join(roles(*engine))},
+                                             {"delivery", std::string(delivery(*engine))},
+                                             {"threads", std::string(engine->threads)},
+                                             {"available", why_not.empty() ? "yes" : "no: " + why_not}};
+  for (const Knob& knob : engine->knobs)
+    rows.push_back({fmt::format("--{}", knob.name), std::string(knob.summary)});
+  for (const Lack& lack : kLacks)
+    if (const std::string_view text = engine->*lack.reason; !text.empty())
+      rows.push_back({std::string(lack.words), std::string(text)});
+  print_list(for_people(columns(rows)));
+}
+
 }  // namespace
 
 void add_engines(Command root, const Program& program, int& /*exit_code*/) {
   Command command = root.add_command("engines", "List the engines, and why one is unavailable here");
+  auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command.add_flag("--json", *json, "as JSON");
-  command.footer(fmt::format("Examples:\n  {0} engines\n  {0} engines --json", program.name));
-  command.callback([json] { *json ? print_json() : print_table(); });
+  command.add_option("engine", *name, "one engine: its options, and what it lacks").type_name("ENGINE");
+  command.add_flag("--json", *json, "all engines as JSON");
+  command.footer(
+      fmt::format("Examples:\n  {0} engines\n  {0} engines qt\n  {0} engines --json", program.name));
+  command.callback([name, json] {
+    if (*json) return print_json();
+    name->empty() ? print_table() : print_one(*name);
+  });
 }
 
 }  // namespace joust

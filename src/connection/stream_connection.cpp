@@ -96,7 +96,7 @@ void StreamConnection::offer_held(Time now) {
 
 void StreamConnection::peer_finished(Time now) {
   if (ended_) return;
-  if (place_ && place_->broken_off()) return failed(gave_way(), now);
+  if (is_broken_off()) return failed(gave_way(), now);
   // After a reset that a send has reported, a read finds the end of the stream.
   if (send_error_ != 0) return failed({Stage::send, send_error_, {}}, now);
   peer_finished_ = true;
@@ -128,7 +128,7 @@ void StreamConnection::shut_down(Time now) {
 void StreamConnection::failed(const Failure& reported, Time now) {
   if (ended_) return;
   ended_ = true;
-  const Failure failure = place_ && place_->broken_off() ? gave_way() : reported;
+  const Failure failure = is_broken_off() ? gave_way() : reported;
   // A protocol error by the peer takes precedence over a later failure of the connection.
   if (session_->complaint().empty()) {
     counted_ = true;

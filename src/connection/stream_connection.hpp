@@ -85,6 +85,8 @@ class StreamConnection {
   // Sessions keep the data of a message at their beginning.
   void prefetch_session() const { prefetch(session_.get(), 384); }
   std::uint64_t bytes_received() const { return received_; }
+  // Returns whether the server's account has broken the connection off.
+  bool is_broken_off() const { return place_ && place_->broken_off(); }
 
  private:
   // Returns whether nothing more is read or written.

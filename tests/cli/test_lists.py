@@ -28,6 +28,20 @@ class Lists(Case):
         self.assertIn("epoll", done.stdout)
         self.assertTrue(all(len(line) <= 160 for line in done.stdout.splitlines()))
 
+    def test_one_engine(self):
+        done = run("engines", "qt")
+        self.assertRegex(done.stdout, r"(?m)^engine +qt$")
+        engines = {engine["name"]: engine for engine in json.loads(run("engines", "--json").stdout)}
+        for name, row in engines.items():
+            shown = run("engines", name).stdout
+            keys = ("ends_with_peer", "resets_are_ends", "spins_at_shortage", "wait_ignored", "not_public",
+                    "wait_errors_ignored", "clients_wait", "blocks_on_slow_peers", "no_file_ring",
+                    "no_file_mapping")  # fmt: skip
+            lacks = [row[key] for key in keys]
+            for text in (row["summary"], *lacks, *(knob["summary"] for knob in row["knobs"])):
+                self.assertIn(text, shown)
+        self.refused(run("engines", "eppoll"), "no engine 'eppoll'; did you mean 'epoll'?")
+
     def test_scenarios_have_titles_and_are_raced_by_name(self):
         listed = {each["name"]: each for each in json.loads(run("scenarios", "--json").stdout)}
         self.assertIn("First look", listed["first-look"]["title"])

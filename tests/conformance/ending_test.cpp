@@ -71,6 +71,7 @@ TEST_P(Ending, LastBytesOfAPeerThatHasClosed) {
 
 TEST_P(Ending, HalfClosedPeerGetsAllOfItsReply) {
   checks(Duty::order);
+  if (const auto reason = GetParam().engine->ends_with_peer; !reason.empty()) GTEST_SKIP() << reason;
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -117,7 +118,8 @@ TEST_P(Ending, ResetInMidFrame) {
   EXPECT_EQ(bystander.receive(6), "whole\n");
   bystander.close();
   server.stop();
-  EXPECT_EQ(server.tally().failures(), kPeers);
+  const bool told_apart = GetParam().engine->resets_are_ends.empty();
+  EXPECT_EQ(server.tally().failures(), told_apart ? kPeers : 0);
 }
 
 // A reset arrives while replies cannot be sent and nothing is read.
@@ -196,6 +198,7 @@ TEST_P(Ending, PeerThatNeverEndsIsLeft) {
 
 TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
   checks(Duty::resets);
+  if (const auto reason = GetParam().engine->resets_are_ends; !reason.empty()) GTEST_SKIP() << reason;
   for (const std::string& unread : {std::string(), std::string("...")}) {
     Limits limits = brisk();
     limits.idle = kPatience * 10;
@@ -214,6 +217,7 @@ TEST_P(Ending, HearsAResetWhileNothingIsWanted) {
 // The kernel may report the end of a stream as a hang-up, and that lasts. The end is read or not.
 TEST_P(Ending, HearsAResetAfterTheEndOfTheStream) {
   checks(Duty::resets);
+  if (const auto reason = GetParam().engine->resets_are_ends; !reason.empty()) GTEST_SKIP() << reason;
   for (const std::string script : {"i", "in"}) {
     Limits limits = brisk();
     limits.idle = kPatience * 10;

@@ -72,15 +72,18 @@ TEST_P(HttpOn, AnswersAllRequestsOfAPipeline) {
   std::string requests;
   for (int i = 0; i < 1'000; ++i) requests += get("small");
   peer.send(requests + get("large"));
-  peer.finish();
+  const bool outlives_its_end = GetParam().engine->ends_with_peer.empty();
+  if (outlives_its_end) peer.finish();
   for (int i = 0; i < 1'000; ++i) ASSERT_EQ(body(peer), "small") << i;
   EXPECT_TRUE(body(peer) == large_);
+  if (!outlives_its_end) peer.finish();
   EXPECT_EQ(peer.receive_to_end(), "");
   server.stop();
   EXPECT_EQ(server.tally().failures(), 0U);
 }
 
 TEST_P(HttpOn, FinishesAFileAfterTheClientHasEndedItsSide) {
+  if (const auto reason = GetParam().engine->ends_with_peer; !reason.empty()) GTEST_SKIP() << reason;
   const auto files = service();
   Server server(GetParam(), *files);
   Peer peer(server.endpoint());

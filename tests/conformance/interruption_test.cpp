@@ -76,11 +76,12 @@ TEST_P(ServingInterrupted, GivesTheSameAnswers) {
   const Time enough = Clock::now() + std::chrono::milliseconds(100);
   do {
     Peer peer(server.endpoint(), 16 << 10);
+    const bool finishes = GetParam().engine->ends_with_peer.empty();
     const auto sender = std::async(std::launch::async, [&] {
       peer.send(message);
-      peer.finish();
+      if (finishes) peer.finish();
     });
-    ASSERT_TRUE(peer.receive_to_end() == message);
+    ASSERT_TRUE((finishes ? peer.receive_to_end() : peer.receive(message.size())) == message);
   } while (Clock::now() < enough);
   server.stop();
   EXPECT_EQ(server.tally().failures(), 0U);

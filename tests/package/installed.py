@@ -20,7 +20,7 @@ PATH = re.compile(
     r"|[A-Z]{3,}\.md)"
 )
 RACE = re.compile(r"joust race ([a-z][a-z-]*[a-z])(?![\w.-])")
-OF_SOURCES = {"bare-loop"}  # as the documents say
+OF_SOURCES = {"bare-loop", "plain-programs"}  # as the documents say
 wrong = []
 
 

@@ -21,10 +21,13 @@ void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
 // Adds the fields that all engines on Qt have in common to the fields of one engine.
 constexpr Engine on_qt(Engine own) {
   own.wait_ignored = "Qt's event loop waits";
+  own.ends_with_peer = "a QTcpSocket closes at the end of its peer's stream, and discards what is not sent";
+  own.resets_are_ends = "a QTcpSocket reports a reset and the end of a stream by the same error";
+  own.spins_at_shortage =
+      "a QTcpServer that cannot accept for lack of descriptors tries again at once, and reports nothing";
   own.no_file_ring = "Qt reads from its sockets itself";
   own.no_file_mapping =
-      "Qt copies what a socket has no room for, and in the mapping of a file that has shrunk that raises "
-      "SIGBUS";
+      "Qt copies all output, and in the mapping of a file that has shrunk that raises SIGBUS";
   own.in_module = true;
   own.keeps = "GLib keeps the descriptor of its default context, and a thread has the QCoreApplication";
   own.unavailable = no_module;
@@ -42,8 +45,7 @@ extern constinit const Engine kQt = on_qt({
 extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
-    .files_each = 3,     // the socket, and two of the event loop
-    .files_of_dial = 1,  // checks whether a descriptor is left for the socket
+    .files_each = 3,  // the socket, and two of the event loop
     .threads = "one per client",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
 });

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/sigpipe.hpp"
 
 namespace joust {
 namespace {
@@ -101,6 +102,7 @@ QtApplication::~QtApplication() {
 void run_in_qthread(const std::function<void()>& body) {
   demand_descriptors(kDescriptorsOfLoop);
   std::exception_ptr error;
+  const SigpipeBlock block;  // QTcpSocket::write() may raise it, on all threads
   const std::unique_ptr<QThread> thread(QThread::create([&] {
     try {
       body();

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "engines/qt/clients.hpp"
+
+#include <QThread>
+#include <utility>
+
+#include "connection/tally.hpp"
+#include "engines/qt/application.hpp"
+
+namespace joust {
+
+// Qt and GLib abort the program when a thread cannot have its descriptors or its memory.
+std::optional<Failure> QtClients::shortage() {
+  try {
+    demand_descriptors(kDescriptorsOfLoop);
+    demand_memory();
+    demand_thread(kStack);
+    return std::nullopt;
+  } catch (const std::exception& error) {
+    return failure_of(error);
+  }
+}
+
+// The clients' own loops have all other news.
+void QtClients::tell(QtPeer& peer, News news) {
+  if (news != News::established) return;
+  if (!peer.stream)  // was not accepted by Qt, so the shortage has not been looked for
+    if (const auto short_of = shortage()) {
+      leave(peer);
+      return hosting().not_opened({Stage::connect, short_of->error, short_of->detail}, now());
+    }
+  adopt(peer);
+  peer.stream->moveToThread(nullptr);  // the client's thread takes it
+  start(std::make_unique<QtClient>(*this, peer, std::move(peer.stream)));
+}
+
+void QtClients::end_clients() {
+  if (peers().empty()) return;
+  stop().request();
+  stop().request();
+}
+
+QtClient::QtClient(QtClients& clients, QtPeer& place, std::unique_ptr<QTcpSocket> socket)
+    : clients_(clients),
+      place_(place),
+      hosting_{.service = clients.hosting().service,
+               .options = clients.hosting().options,
+               .limits = clients.hosting().limits,
+               .tally = clients.hosting().tally,
+               .target = clients.hosting().target,
+               .account = clients.hosting().account},
+      socket_(std::move(socket)) {}
+
+QtClient::~QtClient() {
+  if (!was_run_) hosting_.not_opened({Stage::timeout, 0, "no thread was free until the stop"}, Clock::now());
+  const auto leave = [&clients = clients_, &place = place_, error = error_] {
+    clients.on_event([&] {
+      clients.found_work();
+      clients.leave(place);
+      if (error) std::rethrow_exception(error);
+    });
+  };
+  QMetaObject::invokeMethod(clients_.context(), leave, Qt::QueuedConnection);
+}
+
+void QtClient::run() {
+  was_run_ = true;
+  try {
+    serve();
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+}
+
+void QtClient::serve() {
+  LoopGroup group(1);
+  std::optional<QtLoop> loop;
+  try {
+    loop.emplace(hosting_, clients_.stop(), group, 0);
+  } catch (const std::exception& error) {
+    return hosting_.not_opened(failure_of(error), Clock::now());
+  }
+  begun_.set_value();
+  loop->take_over(std::move(socket_));
+  loop->run();
+}
+
+}  // namespace joust

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <QRunnable>
+#include <QTcpSocket>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "engines/qt/loop.hpp"
+
+namespace joust {
+
+class QtClient;
+
+// A loop that accepts or dials, and passes each connection to a client in a thread of its own. Its peers are
+// the places of these clients.
+class QtClients : public QtLoop {
+ public:
+  using QtLoop::QtLoop;
+
+ protected:
+  static constexpr unsigned kStack = 256 << 10;  // bytes, of a client's thread
+
+  // The engine's part: calls client->run() in a thread, and deletes the client in any case.
+  virtual void start(std::unique_ptr<QtClient> client) = 0;
+  std::optional<Failure> shortage() override;
+  // Ends the clients that still run. Call it before waiting for their threads.
+  void end_clients();
+
+ private:
+  friend class QtClient;
+  void tell(QtPeer& peer, News news) override;
+};
+
+// One connection of an engine that has a thread for each, with an event loop of its own in that thread.
+class QtClient : public QRunnable {
+ public:
+  QtClient(QtClients& clients, QtPeer& place, std::unique_ptr<QTcpSocket> socket);
+  ~QtClient() override;  // frees the place
+
+  void run() override;
+  // Becomes ready when the event loop has its descriptors, or the client has ended.
+  std::future<void> begun() { return begun_.get_future(); }
+
+ private:
+  void serve();
+
+  QtClients& clients_;
+  QtPeer& place_;
+  const Hosting hosting_;
+  std::unique_ptr<QTcpSocket> socket_;
+  bool was_run_ = false;
+  std::promise<void> begun_;
+  std::exception_ptr error_;
+};
+
+}  // namespace joust
