@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/suggestion.hpp"
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"

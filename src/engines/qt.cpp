@@ -113,7 +113,7 @@ void QtLoop::receive(QtPeer& peer) {
 void QtLoop::send(QtPeer& peer) {
   StreamConnection& connection = *peer.connection;
   if (peer.unsent > 0) acknowledge(peer);
-  if (is_gathering()) return;
+  if (is_batching()) return;
   if (peer.unsent == 0 && write(peer)) {
     const QSignalBlocker blocker(peer.stream.get());  // the result is looked at here
     peer.stream->flush();

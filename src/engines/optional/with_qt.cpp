@@ -45,13 +45,14 @@ extern constinit const Engine kQt = on_qt({
 extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
-    .files_each = 3,  // the socket, and two of the event loop
+    .files_each = 3,  // the socket, and two of its event loop
     .threads = "one per client",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
 });
 extern constinit const Engine kQtPool = on_qt({
     .name = "qt-pool",
     .summary = "Qt: a QThreadPool; each client occupies a thread, later ones wait",
+    .files_each = 3,
     .several_loops = true,
     .threads = "a pool (-t)",
     .clients_wait = "each client occupies a thread (-t) until it ends",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engines/qt/clients.hpp"
 
-#include <QThread>
+#include <algorithm>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -9,16 +9,25 @@
 
 namespace joust {
 
-// Qt and GLib abort the program when a thread cannot have its descriptors or its memory.
+// Qt and GLib abort the program when a thread cannot have its descriptors or its memory. A descriptor more is
+// demanded for each connection that is dialled: its server may be in this program too, and accept it now.
 std::optional<Failure> QtClients::shortage() {
+  const std::size_t dialled =
+      hosting().serves() ? 0 : std::min<std::size_t>(peers().size(), hosting().limits.dials_at_once);
   try {
-    demand_descriptors(kDescriptorsOfLoop);
+    demand_descriptors(kDescriptorsOfLoop + static_cast<int>(dialled));
     demand_memory();
     demand_thread(kStack);
     return std::nullopt;
   } catch (const std::exception& error) {
     return failure_of(error);
   }
+}
+
+// Connects only where a client could be started: a server would otherwise accept connections in vain.
+void QtClients::connect(QtPeer& peer) {
+  if (const auto short_of = shortage()) return finish_dial(peer, short_of->error);
+  QtLoop::connect(peer);
 }
 
 // The clients' own loops have all other news.
@@ -73,10 +82,11 @@ void QtClient::run() {
 }
 
 void QtClient::serve() {
-  LoopGroup group(1);
+  std::optional<LoopGroup> group;
   std::optional<QtLoop> loop;
   try {
-    loop.emplace(hosting_, clients_.stop(), group, 0);
+    group.emplace(1);
+    loop.emplace(hosting_, clients_.stop(), *group, 0);
   } catch (const std::exception& error) {
     return hosting_.not_opened(failure_of(error), Clock::now());
   }

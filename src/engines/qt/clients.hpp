@@ -30,6 +30,7 @@ class QtClients : public QtLoop {
 
  private:
   friend class QtClient;
+  void connect(QtPeer& peer) override;
   void tell(QtPeer& peer, News news) override;
 };
 

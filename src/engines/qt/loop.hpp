@@ -51,6 +51,7 @@ class QtLoop : public LoopCore<QtPeer> {
  protected:
   // Returns why no peer can be accepted now, beside the connection limit; empty if one can.
   virtual std::optional<Failure> shortage() { return std::nullopt; }
+  void connect(QtPeer& peer) override;
   void tell(QtPeer& peer, News news) override;
   static void adopt(QtPeer& peer);
   template <typename Step>
@@ -62,7 +63,6 @@ class QtLoop : public LoopCore<QtPeer> {
   void listen();
   void accept_from(QtServer& server);
   void take_pending(QtServer& server);
-  void connect(QtPeer& peer) override;
   void attach(QtPeer& peer);
   void serve(QtPeer& peer) override;
   void receive(QtPeer& peer);
