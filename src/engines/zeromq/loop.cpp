@@ -12,6 +12,7 @@
 #include "connection/tally.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/zeromq/sockets.hpp"
+#include "net/listener.hpp"
 
 namespace joust {
 
@@ -159,6 +160,7 @@ void run_zeromq(const Hosting& hosting, Stop& stop) {
   const auto frames = TaskFrames::alive();
   const ZmqContext context = context_for(hosting);
   run_loops<ZmqLoop>(hosting, stop, context);
+  for (Listener* const listener : hosting.listeners) listener->close();  // resets peers in the accept queue
   if (TaskFrames::alive() != frames) throw std::logic_error("zeromq: frames are left");
 }
 
