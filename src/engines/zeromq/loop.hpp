@@ -69,7 +69,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   int feel(Peer& peer);
   void note_lingering(Peer& peer);
 
-  // Messages (exchange.cpp)
+  // Messages
   void received(ZmqLink& link);
   void hear(Peer& peer, const Datagram& datagram);
   void hear_while_joining(Peer& peer, const Datagram& datagram);
