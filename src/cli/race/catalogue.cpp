@@ -64,9 +64,8 @@ race::Catalogue catalogue_of(const Program& program) {
                           .counts_turns = protocol.counts_turns,
                           .options_without_turns = protocol.options_without_turns,
                           .has_ceiling = protocol.has_ceiling,
+                          .options = protocol.options,
                           .verified = protocol.verified};
-    for (const ProtocolOption& option : protocol.options)
-      row.options.push_back({option.name, option.choices, option.serves, option.loads, option.in_ceiling});
     for (const Engine* engine : engines())
       for (const Role role : {Role::serve, Role::dial})
         if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())

@@ -5,8 +5,8 @@
 
 namespace joust::race {
 
-bool OptionRow::is_for(Role role) const {
-  return role == Role::serve ? serves : loads;
+bool is_for(const ProtocolOption& option, Role role) {
+  return role == Role::serve ? option.serves : option.loads;
 }
 
 const EngineRow* Catalogue::engine(const std::string& name) const {
@@ -29,8 +29,8 @@ const ProtocolRow* Catalogue::protocol(const std::string& name) const {
   return found == protocols.end() ? nullptr : &*found;
 }
 
-const OptionRow* ProtocolRow::option(const std::string& wanted) const {
-  const auto found = std::ranges::find(options, wanted, &OptionRow::name);
+const ProtocolOption* ProtocolRow::option(const std::string& wanted) const {
+  const auto found = std::ranges::find(options, wanted, &ProtocolOption::name);
   return found == options.end() ? nullptr : &*found;
 }
 

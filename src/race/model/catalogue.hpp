@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engines/engine_choice.hpp"
-#include "joust/settings.hpp"
+#include "joust/protocol.hpp"
 #include "race/model/files.hpp"
 
 // The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
@@ -21,16 +21,8 @@ inline constexpr std::string_view kDefaultClient = "epoll";
 struct Case;   // scenario.hpp
 struct Entry;  // race/model/result.hpp
 
-// An option of a protocol, passed to the children as --NAME VALUE.
-struct OptionRow {
-  std::string name{};
-  std::vector<std::string> choices{};  // empty: any text
-  bool serves = true;                  // valid for the server
-  bool loads = true;                   // valid for the client
-  bool in_ceiling = true;              // false: costs the server's time, so a ceiling is measured without it
-
-  bool is_for(Role role) const;
-};
+// Returns whether an option, which the children get as --NAME VALUE, is valid for a side.
+bool is_for(const ProtocolOption& option, Role role);
 
 struct ProtocolRow {
   std::string name{};
@@ -41,7 +33,7 @@ struct ProtocolRow {
   bool counts_turns = false;                         // only between two messages, which are transfers
   std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
   bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
-  std::vector<OptionRow> options{};
+  std::vector<ProtocolOption> options{};
   std::string verified = "byte for byte";  // how replies are checked
   // The engines that do not fit as server or as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
@@ -56,7 +48,7 @@ struct ProtocolRow {
   // load. Throws std::invalid_argument where they do not fit. Null: the given options.
   std::function<Settings(const Settings& server, const Settings& client)> repeatable{};
 
-  const OptionRow* option(const std::string& wanted) const;  // null if no option has that name
+  const ProtocolOption* option(const std::string& wanted) const;  // null if no option has that name
 };
 
 struct Catalogue {

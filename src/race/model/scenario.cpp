@@ -64,7 +64,7 @@ Settings options_of(const Case& one, const EngineChoice& choice, Role role, cons
   Settings options = choice.options;
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   for (const auto& [name, value] : one.options)
-    if (const OptionRow* option = protocol->option(name); option != nullptr && option->is_for(role))
+    if (const ProtocolOption* option = protocol->option(name); option != nullptr && is_for(*option, role))
       options.emplace(name, value);
   return options;
 }

@@ -27,7 +27,7 @@ void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
     entry.server_options = protocol->repeatable(entry.server_options, entry.client_options);
   if (!entry.in_process || protocol == nullptr) return;
   for (const auto& given : entry.server_options)
-    if (const OptionRow* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
+    if (const ProtocolOption* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
       entry.client_options.insert(given);
 }
 

@@ -55,7 +55,7 @@ std::optional<std::string> check_options(const Case& one, const EngineChoice& ch
                                          const Catalogue& catalogue) {
   for (const auto& [name, value] : choice.options) {
     if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
-    if (!catalogue.protocol(one.protocol)->option(name)->is_for(role))
+    if (!is_for(*catalogue.protocol(one.protocol)->option(name), role))
       return fmt::format("option '{}' of protocol '{}' is for the {} side", name, one.protocol,
                          role == Role::serve ? "client" : "server");
   }
@@ -88,8 +88,8 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
   const ProtocolRow* row = catalogue.protocol(protocol);
   if (row == nullptr) return check_protocol(protocol, catalogue);
   std::vector<std::string> names;
-  for (const OptionRow& each : row->options) names.push_back(each.name);
-  const OptionRow* found = row->option(option);
+  for (const ProtocolOption& each : row->options) names.push_back(each.name);
+  const ProtocolOption* found = row->option(option);
   if (found == nullptr)
     return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
   if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;

@@ -16,7 +16,7 @@
 namespace joust::race {
 namespace {
 
-constexpr Duration kFamilyLookAgain = std::chrono::microseconds(100);
+constexpr Duration kLookForStop = std::chrono::microseconds(100);
 // The longest wait for killed processes. A process that waits for a device ends only when the device answers.
 constexpr Duration kLongestKill = std::chrono::seconds(5);
 constexpr int kReadings = 2;  // readings of the process tree before it is taken for complete
@@ -122,7 +122,7 @@ void ProcessFamily::stop(Time deadline) {
       ::kill(process, SIGSTOP);
     }
   while (!std::ranges::all_of(told, is_at_rest) && Clock::now() < deadline)
-    std::this_thread::sleep_for(kFamilyLookAgain);
+    std::this_thread::sleep_for(kLookForStop);
 }
 
 void ProcessFamily::kill() {
@@ -130,7 +130,7 @@ void ProcessFamily::kill() {
   ::kill(-program_, SIGKILL);
   for (std::vector<pid_t> left = running(); !left.empty() && Clock::now() < deadline; left = running()) {
     for (const pid_t process : left) ::kill(process, SIGKILL);
-    std::this_thread::sleep_for(kFamilyLookAgain);
+    std::this_thread::sleep_for(kLookForStop);
   }
   adopt();
 }
