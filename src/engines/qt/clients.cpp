@@ -9,13 +9,13 @@
 
 namespace joust {
 
-// Qt and GLib abort the program when a thread cannot have its descriptors or its memory. A descriptor more is
-// demanded for each connection that is dialled: its server may be in this program too, and accept it now.
+// Qt and GLib abort the program when a thread cannot have its descriptors or its memory. Two descriptors more
+// are demanded for each connection that is dialled: its server may be in this program too, and accept it now.
 std::optional<Failure> QtClients::shortage() {
   const std::size_t dialled =
       hosting().serves() ? 0 : std::min<std::size_t>(peers().size(), hosting().limits.dials_at_once);
   try {
-    demand_descriptors(kDescriptorsOfLoop + static_cast<int>(dialled));
+    demand_descriptors(kDescriptorsOfLoop + 2 * static_cast<int>(dialled));
     demand_memory();
     demand_thread(kStack);
     return std::nullopt;
