@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "files/store/folder_listing.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -14,6 +14,7 @@
 
 #include "failing_calls.hpp"
 #include "files/store/disk/group_commit.hpp"
+#include "files/store/disk/named_entry.hpp"
 #include "files/store/upload/memory_tree.hpp"
 #include "files/store/quota/quota.hpp"
 #include "files/store/storage_fixture.hpp"
@@ -180,12 +181,12 @@ TEST_F(NewFolders, ThatComeMeanwhileAreSyncedTogether) {
   GroupCommit commits;
   const auto before = std::make_shared<SlowFile>();
   ASSERT_TRUE(commits.add(before));
-  std::vector<std::shared_ptr<DiskEntry>> folders;
+  std::vector<std::shared_ptr<NamedEntry>> folders;
   for (std::uint64_t i = 0; i < kFolders; ++i) {
     auto made = tree.make_folder("sub/" + std::to_string(i), {.mode = 0755});
     EXPECT_TRUE(made);
     if (!made) break;
-    folders.push_back(std::make_shared<DiskEntry>(std::move(*made)));
+    folders.push_back(std::move(*made));
     folders.back()->sync(&commits);
     EXPECT_EQ(folders.back()->is_on_disk(), false);
   }
