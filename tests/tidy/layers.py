@@ -151,6 +151,43 @@ def examples(tree):
                           "Examples use only the public headers, as an outside program must.")
 
 
+LINUX_HEADERS = {"sys/epoll.h", "sys/eventfd.h", "sys/signalfd.h", "sys/timerfd.h", "liburing.h"}
+
+
+def _unguarded_includes(text):
+    """The includes that stand in no #if: (kind, path)."""
+    depth, found = 0, []
+    for line in text.splitlines():
+        if re.match(r"\s*#\s*if", line):
+            depth += 1
+        elif re.match(r"\s*#\s*endif", line):
+            depth -= 1
+        elif depth == 0 and (match := re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)):
+            found.append(match.groups())
+    return found
+
+
+def engines_of_linux(tree):
+    """The engines on ZeroMQ are not built on other systems, because their library is not looked for there."""
+    headers = {file.path: file.text for file in tree.files if file.is_cpp and file.path.startswith("src/")}
+    known = {}
+
+    def needs_linux(path):
+        if path not in known:
+            known[path] = False
+            known[path] = any(path in LINUX_HEADERS if kind == "<" else needs_linux(f"src/{path}")
+                              for kind, path in _unguarded_includes(headers.get(path, "")))
+        return known[path]
+
+    for file in tree.files:
+        if not re.match(r"src/engines/(?!zeromq).*\.cpp$", file.path):
+            continue
+        says_so = re.search(r"^// Needs Linux[.:]", file.text, re.M)
+        if needs_linux(file.path) and not says_so:
+            yield Finding(file.path, 1, "includes a header that only Linux has",
+                          "Write '// Needs Linux: REASON' on top, or '// Needs Linux.' without an engine.")
+
+
 # A setting of a load, and in how many sources it may be. A new one is a member of LoadPlan, a row of the
 # table and its use; flags, help, scenarios and documents come from the row.
 SETTING, MOST_PLACES = "burst", 3
@@ -165,4 +202,4 @@ def setting_places(tree):
                       "Say it in its row (src/load/settings_table.cpp), and use it in one place of src/load.")
 
 
-RULES = [include_law, siblings, no_io, public_headers, examples, setting_places]
+RULES = [include_law, siblings, no_io, public_headers, examples, engines_of_linux, setting_places]

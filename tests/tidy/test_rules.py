@@ -161,6 +161,7 @@ class Layers(unittest.TestCase):
     def test_every_word_of_the_law_is_a_room(self):
         for room, below in layers.ROOMS.items():
             for word in below:
+                word = word.removesuffix("/.")  # the folder without its rooms
                 self.assertTrue(word in layers.ROOMS or word in layers.HOUSES, f"{room} -> {word}")
 
     def test_unknown_rooms_and_bare_names(self):
@@ -200,6 +201,19 @@ class Layers(unittest.TestCase):
     def test_examples(self):
         self.assertTrue(self.fires(layers.examples, "examples/a.cpp", '"base/fd.hpp"'))
         self.assertFalse(self.fires(layers.examples, "examples/a.cpp", '"joust/time.hpp"'))
+
+    def test_engines_of_linux(self):
+        header = {"src/engines/epoll.hpp": "#include <sys/epoll.h>\n"}
+        direct, through = "#include <sys/eventfd.h>\n", '#include "engines/epoll.hpp"\n'
+        for included in (direct, through):
+            files = {**header, "src/engines/a/b.cpp": included}
+            self.assertEqual(check(layers.engines_of_linux, files), ["src/engines/a/b.cpp:1"], included)
+            for said in ("// Needs Linux.\n", "// Needs Linux: a reason\n"):
+                files = {**header, "src/engines/a/b.cpp": said + included}
+                self.assertEqual(check(layers.engines_of_linux, files), [])
+        for innocent in ("#include <poll.h>\n", "#if defined(__linux__)\n" + direct + "#endif\n"):
+            self.assertEqual(check(layers.engines_of_linux, {"src/engines/a.cpp": innocent}), [])
+        self.assertEqual(check(layers.engines_of_linux, {"src/net/a.cpp": direct}), [])
 
 
 class Words(unittest.TestCase):
