@@ -37,11 +37,11 @@ const std::map<std::string, std::string> kLeftOut{
     {"dlsym", "no system call"},
     {"fchmod", kPublishing},
     {"fdopendir", "its failure refuses a listing, as that of openat does"},
-    {"flock", "its refusal is another process's file, which tests/store shows"},
+    {"flock", "its refusal is another process's file, which tests/files/store shows"},
     {"fsync", kPublishing},
     {"futimens", kPublishing},
     {"fstatvfs", kElsewhere},
-    {"fstatfs", "its failure is no limit, which tests/store shows"},
+    {"fstatfs", "its failure is no limit, which tests/files/store shows"},
     {"gai_strerror", "no system call"},
     {"getifaddrs", "before a run"},
     {"getaddrinfo", "before a run"},
@@ -89,7 +89,7 @@ const std::map<std::string, std::string> kLeftOut{
     {"sigwait", kElsewhere},
     {"stat", "before a run"},
     {"sysconf", "no system call"},
-    {"syncfs", "where a directory cannot be opened, which tests/store shows"},
+    {"syncfs", "where a directory cannot be opened, which tests/files/store shows"},
     {"statx", "without a birth time folders are known by their numbers alone"},
     {"sync_file_range", "its result is not looked at: fsync() follows"},
     {"sysctlbyname", kElsewhere},
@@ -97,28 +97,28 @@ const std::map<std::string, std::string> kLeftOut{
     {"unlink", "its result is not looked at"},
     {"unlinkat", "its result is not looked at"},
     {"waitid", "of a child that has not been waited for, which cannot fail"},
-    {"waitpid", "likewise"},
+    {"waitpid", "of a child that has not been waited for, which cannot fail"},
     {"write", "of an eventfd only, which cannot fail but by overflow"},
 };
 
 // Wrapped calls that no exchange reaches.
 const std::map<std::string, std::string> kNotReached{
     {"epoll_wait", "in the place of epoll_pwait2 where the kernel has none"},
-    {"linkat", "of files that come whole, which tests/store shows, or where there is no renameat2"},
+    {"linkat", "of files that come whole, which tests/files/store shows, or where there is no renameat2"},
     {"kevent", "where there is a kqueue"},
     {"kqueue", "where there is a kqueue"},
     {"memfd_create", "before a run"},
     {"open", "before a run"},
     {"pselect", "no engine uses it"},
     {"poll", "in the destructor of PeerThreads, if threads still run"},
-    {"renameat2", "where a file is replaced, which tests/store shows"},
+    {"renameat2", "where a file is replaced, which tests/files/store shows"},
     {"unlinkat", "of an upload that is given up"},
 };
 
 std::set<std::string> calls_in_the_sources() {
   std::set<std::string> found;
   const std::regex call("(^|[^A-Za-z0-9_>:])::([a-z][a-z_0-9]*)\\(");
-  for (const char* folder : {"engines", "net", "store", "base", "connection", "session", "protocols"})
+  for (const char* folder : {"engines", "net", "files/store", "base", "connection", "session", "protocols"})
     for (const auto& entry :
          fs::recursive_directory_iterator(std::string(JOUST_SOURCE_DIR) + "/src/" + folder)) {
       if (!entry.is_regular_file()) continue;

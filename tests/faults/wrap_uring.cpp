@@ -19,7 +19,6 @@ namespace {
 constexpr std::uint32_t kInjectResult = 1U << 0;  // IORING_NOP_INJECT_RESULT
 
 Call init_call{"io_uring_queue_init_params", {ENOMEM, EMFILE, ENFILE, EPERM, ENOSYS, EINVAL}};
-Call plain_init_call{"io_uring_queue_init", {ENOMEM, EMFILE, ENFILE, EPERM, ENOSYS}};
 Call buffers_call{"io_uring_register_buf_ring", {ENOMEM, EINVAL}};
 Call register_fd_call{"io_uring_register_ring_fd", {ENOMEM, EINVAL}};
 Call probe_call{"io_uring_get_probe_ring", {ENOMEM}};
@@ -75,12 +74,6 @@ int __real_io_uring_queue_init_params(unsigned, io_uring*, io_uring_params*);
 int __wrap_io_uring_queue_init_params(unsigned entries, io_uring* ring, io_uring_params* parameters) {
   const int error = init_call.fault();
   return error > 0 ? -error : __real_io_uring_queue_init_params(entries, ring, parameters);
-}
-
-int __real_io_uring_queue_init(unsigned, io_uring*, unsigned);
-int __wrap_io_uring_queue_init(unsigned entries, io_uring* ring, unsigned flags) {
-  const int error = plain_init_call.fault();
-  return error > 0 ? -error : __real_io_uring_queue_init(entries, ring, flags);
 }
 
 // What io_uring_wait_cqe() calls, which is inline. Without waiting it only looks.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "engines/qt/clients.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "connection/tally.hpp"
@@ -9,13 +8,10 @@
 
 namespace joust {
 
-// Qt and GLib abort the program when a thread cannot have its descriptors or its memory. Two descriptors more
-// are demanded for each connection that is dialled: its server may be in this program too, and accept it now.
+// Qt and GLib abort the program when a thread cannot have its descriptors or its memory.
 std::optional<Failure> QtClients::shortage() {
-  const std::size_t dialled =
-      hosting().serves() ? 0 : std::min<std::size_t>(peers().size(), hosting().limits.dials_at_once);
   try {
-    demand_descriptors(kDescriptorsOfLoop + 2 * static_cast<int>(dialled));
+    demand_descriptors(kDescriptorsOfLoop);
     demand_memory();
     demand_thread(kStack);
     return std::nullopt;

@@ -15,7 +15,7 @@
 #include "joust/file.hpp"
 #include "joust/service.hpp"
 
-// The interfaces through which sessions use files. src/store/ implements them; tests use other
+// The interfaces through which sessions use files. src/files/store/ implements them; tests use other
 // implementations.
 namespace joust {
 
