@@ -162,7 +162,8 @@ void Recorder::lost_in_flight() {
   increase(mine.lost, 1, mine.writers);
 }
 
-void Recorder::each_shard(const std::function<void(const Shard&)>& see) const {
+template <typename See>
+void Recorder::each_shard(See&& see) const {
   const std::lock_guard lock(mutex_);
   for (const Shards* shards : {&own_, &shared_})
     for (const auto& shard : *shards) see(*shard);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -164,7 +163,8 @@ class Recorder {
   }
   Shard& take_shard();
   bool add_to(Shards& shards);
-  void each_shard(const std::function<void(const Shard&)>& see) const;
+  template <typename See>
+  void each_shard(See&& see) const;
 
   const Duration longest_;
   const bool open_loop_;

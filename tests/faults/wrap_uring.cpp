@@ -25,7 +25,6 @@ Call probe_call{"io_uring_get_probe_ring", {ENOMEM}};
 Call submit_call{"io_uring_submit", {EINTR, EAGAIN, EBUSY}};
 Call wait_call{"io_uring_submit_and_wait_timeout", {EINTR, EAGAIN, EBUSY}};
 Call events_call{"io_uring_submit_and_get_events", {EINTR, EAGAIN, EBUSY}};
-Call completion_call{"io_uring_wait_cqe", {EINTR}};
 
 struct Operation {
   std::uint8_t code;
@@ -34,7 +33,6 @@ struct Operation {
 std::array operations{
     Operation{IORING_OP_ACCEPT, {"uring accept", {ECANCELED, EINTR, EAGAIN, ECONNABORTED, EMFILE, ENOMEM}}},
     Operation{IORING_OP_RECV, {"uring receive", {ENOBUFS, ECANCELED, EINTR, EAGAIN, ENOMEM, ECONNRESET}}},
-    Operation{IORING_OP_RECVMSG, {"uring recvmsg", {ECANCELED, EINTR, EAGAIN, ENOMEM, ECONNRESET}}},
     Operation{IORING_OP_SEND, {"uring send", {EINTR, EAGAIN, ENOMEM, ECANCELED, EPIPE, kShort}}},
     Operation{IORING_OP_SENDMSG, {"uring sendmsg", {EINTR, EAGAIN, ENOMEM, ECANCELED, EPIPE}}},
     Operation{IORING_OP_POLL_ADD, {"uring poll", {ECANCELED, ENOMEM, EINTR}}},
@@ -74,14 +72,6 @@ int __real_io_uring_queue_init_params(unsigned, io_uring*, io_uring_params*);
 int __wrap_io_uring_queue_init_params(unsigned entries, io_uring* ring, io_uring_params* parameters) {
   const int error = init_call.fault();
   return error > 0 ? -error : __real_io_uring_queue_init_params(entries, ring, parameters);
-}
-
-// What io_uring_wait_cqe() calls, which is inline. Without waiting it only looks.
-int __real___io_uring_get_cqe(io_uring*, io_uring_cqe**, unsigned, unsigned, sigset_t*);
-int __wrap___io_uring_get_cqe(io_uring* ring, io_uring_cqe** completion, unsigned submit, unsigned wait_for,
-                              sigset_t* mask) {
-  const int error = wait_for > 0 ? completion_call.fault() : 0;
-  return error > 0 ? -error : __real___io_uring_get_cqe(ring, completion, submit, wait_for, mask);
 }
 
 int __real_io_uring_register_buf_ring(io_uring*, io_uring_buf_reg*, unsigned);
