@@ -100,7 +100,8 @@ class Turns(Case):
         groups = {each["tie_group"] for each in result["contestants"] if each["kind"] == "contestant"}
         # Where the noise hides even a factor of two there are no places.
         self.assertIn(groups, ({1}, {None}), result["verdict"])
-        self.assertGreaterEqual(result["turns"], 30)
+        # How many fit into the time depends on the machine, and on a sanitizer.
+        self.assertGreater(result["turns"], 2 * result["generations"])
         self.assertTrue(result["complete"])
 
     def test_a_count_of_messages_is_a_turn(self):
