@@ -41,6 +41,12 @@ void QtLoop::listen() {
     QtServer& server = *servers_.emplace_back(std::make_unique<QtServer>(*listener));
     QObject::connect(&server, &QTcpServer::newConnection, &context_,
                      [this, &server] { on_event([&] { accept_from(server); }); });
+    QObject::connect(&server, &QTcpServer::acceptError, &context_, [this, &server] {
+      on_event([&] {
+        server.is_paused = true;  // by itself, for instance without a descriptor
+        pause_accepting();
+      });
+    });
   }
 }
 
@@ -52,6 +58,7 @@ void QtLoop::accept_from(QtServer& server) {
     --*quota_;
     take_pending(server);
   }
+  if (!accepting_paused() && std::exchange(server.is_paused, false)) server.resumeAccepting();
 }
 
 void QtLoop::take_pending(QtServer& server) {

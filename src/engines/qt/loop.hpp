@@ -34,6 +34,7 @@ struct QtServer : QTcpServer {
   explicit QtServer(const Listener& copied);
 
   const Listener& listener;
+  bool is_paused = false;  // after an error of accept; resumeAccepting() ends that
 };
 
 // A LoopCore on Qt's event loop: signals take the place of a wait, and slots serve the peers (qt.cpp). The
