@@ -34,8 +34,31 @@ inline void answer(Session& session, Time at) {
   EXPECT_EQ(session.on_bytes(as_bytes(reply), at), reply.size());
 }
 
-// Connections of a load on echo, whose every input a test gives by hand.
-class EchoLoad : public testing::Test {
+// Connections of a load, whose every input a test gives by hand.
+class LoadByHand : public testing::Test {
+ protected:
+  Session& connect(Time at) {
+    sessions_.push_back(client_->open({}));
+    sessions_.back()->on_open(at);
+    return *sessions_.back();
+  }
+  // Meets the deadlines that are due.
+  void wake(Time at) {
+    for (const auto& session : sessions_)
+      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
+  }
+  Session& first() { return *sessions_.front(); }
+  Recorder::Counts counts() const { return run_->recorder().counts(); }
+  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
+
+  std::optional<LoadRun> run_;
+  std::unique_ptr<Service> client_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<LoadRun::Milestone> reached_;
+};
+
+// The same, of a load on echo.
+class EchoLoad : public LoadByHand {
  protected:
   void begin(const LoadPlan& plan, Time at) {
     run_.emplace(plan);
@@ -43,11 +66,6 @@ class EchoLoad : public testing::Test {
     while (sessions_.size() < plan.connections) sessions_.push_back(client_->open({}));
     for (const auto& session : sessions_) session->on_open(at);
   }
-  Session& first() { return *sessions_.front(); }
-
-  std::optional<LoadRun> run_;
-  std::unique_ptr<Service> client_;
-  std::vector<std::unique_ptr<Session>> sessions_;
 };
 
 }  // namespace joust::test

@@ -20,7 +20,7 @@ inline constexpr Time kOpened = Time(std::chrono::seconds(5000));
 inline const Failure kNobodyThere{Stage::connect, ECONNREFUSED, "x"};
 
 // A load whose connections end with replies. The parts of the engine and of the server are done by hand.
-class Handovers : public testing::Test {
+class Handovers : public LoadByHand {
  protected:
   void begin(const LoadPlan& plan) {
     run_.emplace(plan);
@@ -31,15 +31,6 @@ class Handovers : public testing::Test {
     })({}, *run_);
     for (std::size_t i = 0; i < plan.connections; ++i) connect(kOpened);
     wake(kOpened);
-  }
-  Session& connect(Time at) {
-    sessions_.push_back(client_->open({}));
-    sessions_.back()->on_open(at);
-    return *sessions_.back();
-  }
-  void wake(Time at) {
-    for (const auto& session : sessions_)
-      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
   }
   static void hear(Session& session, std::string_view replies, Time at) {
     EXPECT_EQ(session.on_bytes(as_bytes(replies), at), replies.size());
@@ -59,20 +50,12 @@ class Handovers : public testing::Test {
     expect_an_end(session, ended);
     return connect(at);
   }
-  Recorder::Counts counts() const { return run_->recorder().counts(); }
-  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
   void expect_no_failure() const {
     EXPECT_TRUE(balances());
     EXPECT_EQ(counts().failed, 0U);
     EXPECT_EQ(run_->connections_failed(), 0U);
     EXPECT_TRUE(run_->complaints().empty());
   }
-  Session& first() { return *sessions_.front(); }
-
-  std::optional<LoadRun> run_;
-  std::unique_ptr<Service> client_;
-  std::vector<std::unique_ptr<Session>> sessions_;
-  std::vector<LoadRun::Milestone> reached_;
 };
 
 }  // namespace joust::test

@@ -34,7 +34,6 @@ class CountedTurns : public test::EchoLoad {
   void answer_all(Time at) {
     for (const auto& session : sessions_) answer(*session, at);
   }
-  Recorder::Counts counts() const { return run_->recorder().counts(); }
 
   int rested_ = 0;
 };

@@ -21,7 +21,6 @@ class LoadWindow : public test::EchoLoad {
 
   static void answer(Session& session, Duration at) { test::answer(session, kStart + at); }
 
-  Recorder::Counts counts() const { return run_->recorder().counts(); }
   Duration greatest_latency() const { return Duration(run_->recorder().latencies().max()); }
 };
 

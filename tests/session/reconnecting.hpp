@@ -27,16 +27,6 @@ class ReconnectingLoad : public EchoLoad {
     for (std::size_t i = 0; i < plan.connections; ++i) connect(kBegin);
     wake(kBegin);
   }
-  Session& connect(Time at) {
-    sessions_.push_back(client_->open({}));
-    sessions_.back()->on_open(at);
-    return *sessions_.back();
-  }
-  // Meets the deadlines that are due.
-  void wake(Time at) {
-    for (const auto& session : sessions_)
-      if (session->deadline() && *session->deadline() <= at) session->on_deadline(at);
-  }
   // The connection is dialled again at its time, which must come.
   Session& reconnect(Time lost) {
     const auto first = client_->redial(lost);
@@ -52,10 +42,6 @@ class ReconnectingLoad : public EchoLoad {
     EXPECT_TRUE(order && order->at <= at);
     return connect(at);
   }
-  Recorder::Counts counts() const { return run_->recorder().counts(); }
-  bool balances() const { return counts().sent == counts().verified + counts().failed + counts().in_flight; }
-
-  std::vector<LoadRun::Milestone> reached_;
 };
 
 }  // namespace joust::test
