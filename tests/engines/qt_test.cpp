@@ -4,14 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <poll.h>
-#include <sys/wait.h>
 
+#include <array>
 #include <csignal>
 #include <fstream>
 
 #include "engines/few_descriptors.hpp"
 #include "engines/running.hpp"
 #include "failing_calls.hpp"
+#include "forked.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
 
@@ -163,23 +164,14 @@ TEST_F(QtEngines, PeersOfThePoolWaitForDescriptors) {
 // the last.
 class EchoProcess {
  public:
-  EchoProcess() {
-    int ends[2];
-    checked(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), "socketpair()");
-    mine_ = Fd(ends[0]);
-    Fd its(ends[1]);
-    child_ = checked(::fork(), "fork()");
-    if (child_ == 0) {
-      mine_ = Fd();
-      serve(its.get());
-    }
+  EchoProcess() : process_([this] { return serve(); }) {
     char address[64] = {};
-    checked(::recv(mine_.get(), address, sizeof(address) - 1, 0), "recv()");
+    checked(::recv(ends_[0].get(), address, sizeof(address) - 1, 0), "recv()");
     address_ = address;
   }
   ~EchoProcess() {
-    mine_ = Fd();  // the end of this stream ends the server
-    ::waitpid(child_, nullptr, 0);
+    ::shutdown(ends_[0].get(), SHUT_RDWR);  // ends the server
+    EXPECT_EQ(process_.exit_code(), 0);
   }
   EchoProcess(const EchoProcess&) = delete;
   EchoProcess& operator=(const EchoProcess&) = delete;
@@ -187,18 +179,21 @@ class EchoProcess {
   const std::string& address() const { return address_; }
 
  private:
-  [[noreturn]] static void serve(int parent) {
+  static std::array<Fd, 2> joined() {
+    std::array<int, 2> ends{};
+    checked(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), "socketpair()");
+    return {Fd(ends[0]), Fd(ends[1])};
+  }
+  int serve() const {
     HandlerService echo = echo_service();
-    {
-      const RunningServer server(*find_engine("epoll"), echo);
-      ::send(parent, server.address().data(), server.address().size(), MSG_NOSIGNAL);
-      for (char end = 0; ::recv(parent, &end, 1, 0) > 0;) continue;
-    }
-    ::_exit(0);
+    const RunningServer server(*find_engine("epoll"), echo);
+    ::send(ends_[1].get(), server.address().data(), server.address().size(), MSG_NOSIGNAL);
+    for (char end = 0; ::recv(ends_[1].get(), &end, 1, 0) > 0;) continue;
+    return 0;
   }
 
-  Fd mine_;
-  pid_t child_ = 0;
+  const std::array<Fd, 2> ends_ = joined();
+  const Forked process_;
   std::string address_;
 };
 

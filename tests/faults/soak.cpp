@@ -148,10 +148,13 @@ void describe(CLI::App& options, Soak& soak) {
   auto* const faults =
       options.add_flag("--faults", soak.faults, "no hostile peers: every call fails once, at every place");
   options.add_option("--exchange", soak.exchange, "with --faults: this one only")->needs(faults);
-  options.add_option("--variant", soak.variant, "likewise")->needs(faults);
-  options.add_option("--call", soak.call, "likewise")->needs(faults);
-  options.add_option("--error", soak.error, "likewise: the errno, -1 to fall short")->needs(faults);
-  options.add_option("--nth", soak.nth, "likewise: which of the calls")->check(whole_number)->needs(faults);
+  options.add_option("--variant", soak.variant, "with --faults: this one only")->needs(faults);
+  options.add_option("--call", soak.call, "with --faults: this one only")->needs(faults);
+  options.add_option("--error", soak.error, "with --faults: this errno only, -1 to fall short")
+      ->needs(faults);
+  options.add_option("--nth", soak.nth, "with --faults: which of the calls fails")
+      ->check(whole_number)
+      ->needs(faults);
   options.add_option("--at-once", soak.at_once, "with --faults: so many in one exchange, chosen by the seed")
       ->check(whole_number)
       ->needs(faults);

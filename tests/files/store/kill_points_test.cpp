@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "failing_calls.hpp"
-#include "files/store/forked.hpp"
+#include "forked.hpp"
 #include "files/store/partial_fixture.hpp"
 
 namespace joust {
