@@ -81,7 +81,11 @@ void Race::add_race_to(Command command) {
       "a race without --rounds ends within this time, after one round at least; its cases share it [60s]",
       group, instant);
   add_text(command, "--precision", precision,
-           "or as soon as every ratio is known so well: half its interval; a case that is runs no more [3%]",
+           "or as soon as every ratio is known so well: half its interval; a case that is runs no more. "
+           "Contestants whose ratio is certainly within it are equal [3%]",
+           group, "PERCENT");
+  add_text(command, "--least-difference", least_difference,
+           "the smallest difference that counts: contestants that differ by less share their place [2%]",
            group, "PERCENT");
   add_optional(command, "--turns", turns,
                "contestants live side by side and take turns: on, off [on, where the load allows it]", group,

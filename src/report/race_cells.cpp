@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <tuple>
 
 #include "base/units.hpp"
@@ -17,16 +16,12 @@ namespace joust::report {
 using race::CaseResult;
 using race::Entry;
 
-std::string interval_title(const CaseResult& one, const std::vector<const Entry*>& rows,
-                           const RatioOf& ratio) {
-  double least = 1;
-  for (const Entry* entry : rows)
-    if (const auto known = ratio(entry->summary); known && known->interval.is_known())
-      least = std::min(least, known->confidence);
-  if (least == 1) return "interval";
-  constexpr double kRounding = 1e-9;
-  const char* const of = one.family.pairs() > 1 ? "together" : "interval";
-  return fmt::format("{:.0f} % {}", std::floor(least * 100 + kRounding), of);
+std::string interval_title(const race::Comparison& comparison) {
+  const bool known =
+      std::ranges::any_of(comparison.pairs, [](const race::Pair& pair) { return pair.ratio.is_known(); });
+  if (!known) return "interval";
+  return fmt::format("{:.0f} % {}", 100 * stats::kTogether,
+                     comparison.pairs.size() > 1 ? "together" : "interval");
 }
 
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits) {
@@ -55,9 +50,8 @@ std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& en
   const auto& figure = race::ranked_figure(one, entry);
   const auto& cost = summary.server_cpu_us_per_message;
   const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
-  if (entry.tie_group) return {0, *entry.tie_group, by_figure};
-  if (entry.at_least && figure)
-    return {1, entry.cost_tie_group.value_or(std::numeric_limits<int>::max()), cost ? cost->median : 0};
+  if (entry.place) return {0, 0, by_figure};
+  if (entry.at_least && figure) return {1, entry.cost_place ? 0 : 1, cost ? cost->median : 0};
   return {figure ? 2 : 3, 0, by_figure};
 }
 
@@ -71,11 +65,10 @@ std::vector<const Entry*> rows_of(const CaseResult& one) {
   return rows;
 }
 
-std::string place_text(const CaseResult& one, const Entry& entry, std::optional<int> Entry::*group) {
-  if (!(entry.*group)) return kNone;
-  const auto sharing = std::ranges::count_if(
-      one.entries, [&](const Entry& other) { return other.*group && *(other.*group) == *(entry.*group); });
-  return fmt::format("{}{}", *(entry.*group), sharing > 1 ? "=" : " ");
+std::string place_text(const std::optional<stats::Places>& places) {
+  if (!places) return kNone;
+  if (places->first == places->last) return fmt::format("{}", places->first);
+  return fmt::format("{}-{}", places->first, places->last);
 }
 
 bool has_deliveries(const std::vector<const Entry*>& rows) {

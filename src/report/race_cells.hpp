@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,15 +17,11 @@ inline constexpr const char* kNone = "–";
 // ranked, by the figure of the ranking; then contestants that did not run.
 std::vector<const race::Entry*> rows_of(const race::CaseResult& one);
 
-// Returns the place: "1", or "2=" where several entries share it.
-std::string place_text(const race::CaseResult& one, const race::Entry& entry,
-                       std::optional<int> race::Entry::*group);
+// Returns the place: "1", or "1-3" where only a range is known.
+std::string place_text(const std::optional<stats::Places>& places);
 
-// Returns the title of a column of intervals: "95 % together", the least confidence of the rows, rounded
-// down. With one comparison it is "95 % interval".
-using RatioOf = std::function<std::optional<race::Estimate>(const race::Summary&)>;
-std::string interval_title(const race::CaseResult& one, const std::vector<const race::Entry*>& rows,
-                           const RatioOf& ratio);
+// Returns the title of a column of intervals: "95 % together", or "95 % interval" with one comparison.
+std::string interval_title(const race::Comparison& comparison);
 
 // Formats an interval: "0.93 to 1.02", or "not known". An interval needs two rounds.
 std::string interval_text(const std::optional<race::Estimate>& ratio, int digits = 2);

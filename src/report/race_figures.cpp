@@ -23,6 +23,10 @@ std::string number_text(const std::optional<double>& number) {
   return number ? short_number(*number) : kNone;
 }
 
+std::string share_text(const std::optional<race::Estimate>& share) {
+  return share ? race::percent(std::min(1.0, share->median)) : kNone;
+}
+
 std::string memory_text(const std::optional<double>& bytes) {
   return bytes ? format_bytes(*bytes) : kNone;
 }
@@ -82,11 +86,9 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
                                          {.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}};
   if (carries_files(one)) columns.push_back({.title = "MB/s", .gap = 3});
   if (has_deliveries(rows)) columns.push_back({.title = "deliveries/s", .gap = 3});
-  const auto ratio = [](const race::Summary& summary) { return summary.ratio; };
-  columns.insert(columns.end(),
-                 {{.title = "", .text = true, .gap = 1, .decoration = true},
-                  {.title = "median", .gap = 2, .group = ratio_group},
-                  {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group}});
+  columns.insert(columns.end(), {{.title = "", .text = true, .gap = 1, .decoration = true},
+                                 {.title = "estimate", .gap = 2, .group = ratio_group},
+                                 {.title = interval_title(one.ranking), .gap = 2, .group = ratio_group}});
   if (one.plan.files)
     columns.insert(columns.end(), {{.title = "median", .gap = 3, .group = "time of a command"},
                                    {.title = "max", .group = "time of a command"}});
@@ -101,8 +103,7 @@ std::vector<TextTable::Column> result_columns(const CaseResult& one, const std::
 std::vector<std::string> result_cells(const CaseResult& one, const std::vector<const Entry*>& rows,
                                       const Entry& entry) {
   const race::Summary& summary = entry.summary;
-  std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
-                                 rate_text(entry)};
+  std::vector<std::string> cells{place_text(entry.place), entry.contestant.name, rate_text(entry)};
   if (carries_files(one)) cells.push_back(number_text(summary.mb_per_s));
   if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
   const auto& rate = summary.throughput_per_s;
@@ -121,6 +122,18 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
   return cells;
 }
 
+// Says what the server's CPU time contains. Loopback has no interrupts: whoever sends runs the network stack
+// up to the receiver's socket, and wakes the receiver.
+std::string cost_legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
+  if (rows.empty()) return {};
+  std::string text =
+      "on loopback the sender of a message runs the network stack up to the receiver's socket, and wakes the "
+      "receiver: the server's CPU time contains a part of the client's receiving, and the other way round";
+  if (std::ranges::any_of(rows, [](const Entry* entry) { return entry->server_polls(); }))
+    text += "; that of a server that polls is the time of its core, and has no place";
+  return painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n";
+}
+
 }  // namespace
 
 std::string results_table(const CaseResult& one, const Terminal& terminal) {
@@ -132,9 +145,9 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
       continue;
     }
-    const Paint paint = entry->tie_group == 1 && leads(rows, *entry) ? Paint::bold
-                        : entry->ranked                              ? Paint::plain
-                                                                     : Paint::dim;
+    const Paint paint = entry->place && entry->place->first == 1 && leads(rows, *entry) ? Paint::bold
+                        : entry->ranked                                                 ? Paint::plain
+                                                                                        : Paint::dim;
     table.row(result_cells(one, rows, *entry), paint);
   }
   for (const Entry& entry : one.entries)
@@ -148,37 +161,47 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
   std::erase_if(rows, [](const Entry* entry) { return entry->summary.trials == 0; });
   std::ranges::stable_sort(rows, {}, [](const Entry* entry) {
     const auto& cost = entry->summary.server_cpu_us_per_message;
-    return std::tuple(!entry->cost_tie_group, entry->cost_tie_group.value_or(0), cost ? cost->median : 0.0);
+    return std::tuple(!entry->cost_place, cost ? cost->median : 0.0);
   });
   const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
   const std::string cpu = fmt::format("CPU us/{}", one.plan.unit());
-  const auto ratio = [](const race::Summary& summary) { return summary.cost_ratio; };
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = "server", .gap = 3, .group = cpu},
                                          {.title = "client", .gap = 2, .group = cpu}};
+  const std::string utilisation = "CPU in use";
+  const bool knows_use = std::ranges::any_of(
+      rows, [](const Entry* entry) { return entry->summary.client_utilisation.has_value(); });
+  if (knows_use) {
+    columns.push_back({.title = "server", .gap = 3, .group = utilisation});
+    columns.push_back({.title = "client", .gap = 2, .group = utilisation});
+  }
   // A reference without a server, such as cp, has no cost to compare with.
   const bool compares =
       std::ranges::any_of(rows, [](const Entry* entry) { return entry->summary.cost_ratio.has_value(); });
   if (compares) {
-    columns.push_back({.title = "median", .gap = 3, .group = group});
-    columns.push_back({.title = interval_title(one, rows, ratio), .gap = 2, .group = group});
+    columns.push_back({.title = "estimate", .gap = 3, .group = group});
+    columns.push_back({.title = interval_title(one.costs), .gap = 2, .group = group});
   }
   TextTable table(std::move(columns), 2);
   for (const Entry* entry : rows) {
     const race::Summary& s = entry->summary;
     const auto& cost = s.server_cpu_us_per_message;
     std::vector<std::string> cells{
-        place_text(one, *entry, &Entry::cost_tie_group), entry->contestant.name,
+        place_text(entry->cost_place), entry->contestant.name,
         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
         number_text(s.cpu_us_per_message.client)};
+    if (knows_use) {
+      cells.push_back(share_text(s.server_utilisation));
+      cells.push_back(share_text(s.client_utilisation));
+    }
     if (compares) {
       cells.push_back(s.cost_ratio ? race::ratio_words(s.cost_ratio->median, 3) : kNone);
       cells.push_back(interval_text(s.cost_ratio, 3));
     }
     table.row(std::move(cells), entry->ranked ? Paint::plain : Paint::dim);
   }
-  return table.render(terminal);
+  return table.render(terminal) + cost_legend(rows, terminal);
 }
 
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {

@@ -24,7 +24,7 @@ using race::EntryKind;
 using race::Trial;
 using race::Verdict;
 
-constexpr const char* kSchema = "joust-race/2";
+constexpr const char* kSchema = "joust-race/3";
 
 ordered_json engine_json(const EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
@@ -111,10 +111,69 @@ ordered_json summary_json(const race::Summary& summary) {
           {"latency_ratio", latencies_json(summary.latency_ratio)},
           {"schedule", schedule_json(summary.schedule)},
           {"loss", loss_json(summary.loss)},
+          {"server_utilisation", estimate_json(summary.server_utilisation)},
+          {"client_utilisation", estimate_json(summary.client_utilisation)},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
           {"peak_memory_bytes", sides_json(summary.peak_memory_bytes)}};
+}
+
+ordered_json places_json(const std::optional<stats::Places>& places) {
+  if (!places) return nullptr;
+  return {{"first", places->first}, {"last", places->last}};
+}
+
+const char* look_text(stats::Look look) {
+  return look == stats::Look::first ? "first" : look == stats::Look::second ? "second" : "last";
+}
+
+const char* decision_text(stats::Decision decision) {
+  return decision == stats::Decision::differ  ? "differ"
+         : decision == stats::Decision::equal ? "equal"
+                                              : "undecided";
+}
+
+ordered_json ratio_json(const stats::Ratio& ratio) {
+  return {{"estimate", number(ratio.estimate)},
+          {"low", number(ratio.interval.low)},
+          {"high", number(ratio.interval.high)}};
+}
+
+const char* ranking_figure(const CaseResult& one) {
+  return one.ranked_by_latency() ? one.latency->name : "throughput";
+}
+
+constexpr const char* kCost = "server_cpu_us_per_message";
+
+// Returns every two contestants, by the figure that ranks them and by cost.
+ordered_json pairs_json(const CaseResult& one) {
+  ordered_json pairs = ordered_json::array();
+  const auto add = [&](const race::Comparison& comparison, const char* figure) {
+    for (const race::Pair& pair : comparison.pairs)
+      pairs.push_back({{"a", pair.a},
+                       {"b", pair.b},
+                       {"figure", figure},
+                       {"ratio", ratio_json(pair.ratio)},
+                       {"chance", pair.ratio.chance},
+                       {"rounds", pair.ratio.rounds},
+                       {"of_bounds", pair.of_bounds},
+                       {"decision", decision_text(pair.decision)}});
+  };
+  add(one.ranking, ranking_figure(one));
+  add(one.costs, kCost);
+  return pairs;
+}
+
+// Returns the ratios of the reference's second entry to its first.
+ordered_json itself_json(const CaseResult& one) {
+  ordered_json json = ordered_json::object();
+  const auto add = [&](const race::Comparison& comparison, const char* figure) {
+    json[figure] = comparison.itself ? ratio_json(*comparison.itself) : ordered_json(nullptr);
+  };
+  add(one.ranking, ranking_figure(one));
+  add(one.costs, kCost);
+  return json;
 }
 
 const char* kind_text(EntryKind kind) {
@@ -132,8 +191,8 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
           {"ranked", entry.ranked},
           {"reason", entry.reason},
           {"at_least", entry.at_least},
-          {"tie_group", or_null(entry.tie_group)},
-          {"cost_tie_group", or_null(entry.cost_tie_group)},
+          {"place", places_json(entry.place)},
+          {"cost_place", places_json(entry.cost_place)},
           {"trials", std::move(trials)},
           {"summary", summary_json(entry.summary)}};
 }
@@ -194,9 +253,12 @@ ordered_json case_json(const CaseResult& one) {
           {"capacity", capacity_json(one.plan.capacity)},
           {"sweep", sweep_json(one.plan.point)},
           {"reference", one.reference},
-          {"ranked_by", one.ranked_by_latency() ? one.latency->name : "throughput"},
-          {"least_difference", number(one.least_difference)},
-          {"least_cost_difference", number(one.least_cost_difference)},
+          {"ranked_by", ranking_figure(one)},
+          {"least_difference", number(one.ranking.least_difference)},
+          {"least_cost_difference", number(one.costs.least_difference)},
+          {"look", look_text(one.look)},
+          {"pairs", pairs_json(one)},
+          {"itself", itself_json(one)},
           {"turns", one.plan.load.turns},
           {"verdict", one.verdict}};
 }
@@ -207,7 +269,8 @@ ordered_json scenario_json(const race::RaceResult& race) {
           {"title", scenario.title},
           {"description", scenario.description},
           {"rounds", scenario.rounds},
-          {"precision", scenario.rounds == 0 ? ordered_json(scenario.precision) : nullptr},
+          {"precision", scenario.precision},
+          {"least_difference", scenario.least_difference},
           {"time_s", scenario.rounds == 0 ? seconds(scenario.time) : nullptr},
           {"turn_s", seconds(scenario.turn)},
           {"quick", scenario.quick},

@@ -18,15 +18,12 @@ std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vect
   const std::string ratio_group = one.reference.empty()
                                       ? fmt::format("ratio of {}", one.latency->name)
                                       : fmt::format("{}: ratio to {}", one.latency->name, one.reference);
-  const auto ratio = [&one](const race::Summary& summary) {
-    return summary.latency_ratio.*one.latency->estimate;
-  };
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = "messages/s", .gap = 3}};
   if (has_deliveries(rows)) columns.push_back({.title = "deliveries/s", .gap = 3});
-  columns.insert(columns.end(), {{.title = "median", .gap = 3, .group = ratio_group},
-                                 {.title = interval_title(one, rows, ratio), .gap = 2, .group = ratio_group},
+  columns.insert(columns.end(), {{.title = "estimate", .gap = 3, .group = ratio_group},
+                                 {.title = interval_title(one.ranking), .gap = 2, .group = ratio_group},
                                  {.title = "p50", .gap = 3, .group = "latency from the intended send"},
                                  {.title = "p99", .group = "latency from the intended send"},
                                  {.title = "p99.9", .group = "latency from the intended send"},
@@ -42,7 +39,7 @@ std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const
   const Distribution& latency = summary.latency;
   const auto& ratio = race::ranked_ratio(one, entry);
   const auto& rate = summary.throughput_per_s;
-  std::vector<std::string> cells{place_text(one, entry, &Entry::tie_group), entry.contestant.name,
+  std::vector<std::string> cells{place_text(entry.place), entry.contestant.name,
                                  rate ? format_count(rate->median) : kNone};
   if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
   cells.insert(cells.end(),
@@ -64,9 +61,9 @@ std::string latency_table(const CaseResult& one, const Terminal& terminal) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);
       continue;
     }
-    table.row(cells_of(one, rows, *entry), entry->tie_group == 1 ? Paint::bold
-                                           : entry->ranked       ? Paint::plain
-                                                                 : Paint::dim);
+    table.row(cells_of(one, rows, *entry), entry->place && entry->place->first == 1 ? Paint::bold
+                                           : entry->ranked                          ? Paint::plain
+                                                                                    : Paint::dim);
   }
   return table.render(terminal) + legend(rows, {0.5, 0.99, 0.999}, terminal);
 }

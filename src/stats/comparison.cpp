@@ -3,6 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "stats/student.hpp"
+#include "stats/summary.hpp"
 
 namespace joust::stats {
 namespace {
@@ -11,44 +18,149 @@ std::optional<double> positive_figure(std::span<const std::optional<double>> rou
   return round < rounds.size() && rounds[round] > 0.0 ? rounds[round] : std::nullopt;
 }
 
+// The logarithms of a pair's ratios.
+struct Sample {
+  double mean = 0, variance = 0;
+  std::size_t rounds = 0, left_out = 0;
+  std::size_t degrees = 0;  // of freedom, of the variance; 0: not known
+
+  double standard_error() const { return std::sqrt(variance / static_cast<double>(rounds)); }
+};
+
+Sample sample_of(const Rounds& one, const Rounds& other) {
+  const PairedLogRatios logs = paired_log_ratios(one, other);
+  Sample sample{.mean = mean(logs.values), .rounds = logs.values.size(), .left_out = logs.left_out};
+  if (sample.rounds < 2) return sample;
+  sample.degrees = sample.rounds - 1;
+  for (const double value : logs.values) sample.variance += std::pow(value - sample.mean, 2);
+  sample.variance /= static_cast<double>(sample.degrees);
+  return sample;
+}
+
+// Draws each variance towards the geometric mean of all.
+void borrow(std::vector<Sample>& samples) {
+  std::vector<double> logarithms;
+  for (const Sample& sample : samples)
+    if (sample.variance > 0) logarithms.push_back(std::log(sample.variance));
+  if (logarithms.empty()) return;
+  const double common = std::exp(mean(logarithms));
+  for (Sample& sample : samples) {
+    if (sample.degrees == 0) continue;
+    const auto own = static_cast<double>(sample.degrees);
+    const auto borrowed = static_cast<double>(Comparisons::kBorrowed);
+    sample.variance = (own * sample.variance + borrowed * common) / (own + borrowed);
+    sample.degrees += Comparisons::kBorrowed;
+  }
+}
+
+// Returns which numbers of pairs can be equal among so many contestants: a set of n equal ones has
+// n(n-1)/2 equal pairs.
+std::vector<bool> possible_equal_pairs(std::size_t contestants) {
+  std::vector<std::vector<bool>> of_first;  // by the number of contestants
+  for (std::size_t count = 0; count <= contestants; ++count) {
+    std::vector<bool> possible(count * count / 2 + 1, false);
+    possible[0] = true;
+    for (std::size_t set = 2; set <= count; ++set) {
+      const std::vector<bool>& others = of_first[count - set];
+      for (std::size_t pairs = 0; pairs < others.size(); ++pairs)
+        if (others[pairs]) possible[pairs + set * (set - 1) / 2] = true;
+    }
+    of_first.push_back(std::move(possible));
+  }
+  return of_first.back();
+}
+
+double chance_of(const Sample& sample) {
+  if (sample.degrees == 0 || sample.mean == 0) return 1;
+  return sample.variance > 0
+             ? student_two_sided(std::abs(sample.mean) / sample.standard_error(), sample.degrees)
+             : 0;
+}
+
 }  // namespace
 
 PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contestant,
-                                  std::span<const std::optional<double>> reference) {
+                                  std::span<const std::optional<double>> other) {
   PairedLogRatios ratios;
-  for (std::size_t round = 0; round < std::max(contestant.size(), reference.size()); ++round) {
-    const auto one = positive_figure(contestant, round), other = positive_figure(reference, round);
-    if (one && other)
-      ratios.values.push_back(std::log(*one / *other));
+  for (std::size_t round = 0; round < std::max(contestant.size(), other.size()); ++round) {
+    const auto one = positive_figure(contestant, round), two = positive_figure(other, round);
+    if (one && two)
+      ratios.values.push_back(std::log(*one / *two));
     else
       ++ratios.left_out;
   }
   return ratios;
 }
 
-Family::Family(std::size_t contestants, std::size_t looks)
-    : pairs_((contestants < 2 ? 1 : contestants * (contestants - 1) / 2) * looks) {}
-
-double Family::of_each(double together) const {
-  return 1 - (1 - together) / static_cast<double>(pairs_);
+double share_of(Look look) {
+  return look == Look::first ? 0.02 : look == Look::second ? 0.08 : 0.90;
 }
 
-double Family::together(double of_each) const {
-  return std::max(0.0, 1 - (1 - of_each) * static_cast<double>(pairs_));
+Ratio inverse(Ratio ratio) {
+  ratio.estimate = 1 / ratio.estimate;
+  ratio.interval = {1 / ratio.interval.high, 1 / ratio.interval.low};
+  return ratio;
 }
 
-Ratio compare(std::span<const std::optional<double>> contestant,
-              std::span<const std::optional<double>> reference, const Family& family) {
-  const PairedLogRatios logs = paired_log_ratios(contestant, reference);
-  const std::size_t rounds = logs.values.size();
-  Location location = centre(logs.values, place_of_centre(rounds, family.of_each()));
-  if (location.coverage < family.of_each(kBarelyTogether))
-    location = widened(location, rounds, family.of_each());
-  return {.estimate = std::exp(location.estimate),
-          .interval = {std::exp(location.interval.low), std::exp(location.interval.high)},
-          .coverage = location.coverage,
-          .rounds = rounds,
-          .left_out = logs.left_out};
+Comparisons::Comparisons(std::span<const Rounds> contestants, Look look) : contestants_(contestants.size()) {
+  std::vector<Sample> samples;
+  for (std::size_t one = 0; one < contestants_; ++one)
+    for (std::size_t other = one + 1; other < contestants_; ++other)
+      samples.push_back(sample_of(contestants[one], contestants[other]));
+  if (contestants_ > 2) borrow(samples);
+
+  const double each = share_of(look) / static_cast<double>(pairs());
+  std::vector<double> chances, told;
+  std::map<std::size_t, std::pair<double, double>> quantiles;  // by the degrees of freedom
+  for (const Sample& sample : samples) {
+    Ratio& ratio = ratios_.emplace_back(Ratio{.estimate = std::exp(sample.mean),
+                                              .interval = {0, std::numeric_limits<double>::infinity()},
+                                              .rounds = sample.rounds,
+                                              .left_out = sample.left_out});
+    chances.push_back(chance_of(sample));
+    if (sample.degrees == 0) continue;
+    if (!quantiles.contains(sample.degrees))
+      quantiles[sample.degrees] = {student_quantile((1 - kTogether) * each, sample.degrees),
+                                   student_quantile((1 - kEqualsTied) * each, sample.degrees)};
+    const auto [together, tied] = quantiles[sample.degrees];
+    const double width = together * sample.standard_error();
+    ratio.interval = {std::exp(sample.mean - width), std::exp(sample.mean + width)};
+    told.push_back(tied * sample.standard_error());
+  }
+  adjust(std::move(chances), look);
+  least_difference_ = told.empty() ? std::numeric_limits<double>::infinity() : std::expm1(median(told));
+}
+
+std::size_t Comparisons::pairs() const {
+  return std::max<std::size_t>(1, contestants_ * (contestants_ - std::min<std::size_t>(1, contestants_)) / 2);
+}
+
+// Each p-value counts as often as pairs may still be equal, when those with smaller ones are not.
+void Comparisons::adjust(std::vector<double> chances, Look look) {
+  const std::vector<bool> possible = possible_equal_pairs(contestants_);
+  std::vector<std::size_t> order(ratios_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t pair) { return chances[pair]; });
+  double greatest = 0;
+  for (std::size_t step = 0; step < order.size(); ++step) {
+    std::size_t equal = ratios_.size() - step;
+    while (equal > 1 && !possible[equal]) --equal;
+    greatest = std::max(greatest, chances[order[step]] * static_cast<double>(equal) / share_of(look));
+    ratios_[order[step]].chance = std::min(1.0, greatest);
+  }
+}
+
+// The pairs are in the order (0, 1), (0, 2), ..., (1, 2), ...
+std::size_t Comparisons::place(std::size_t one, std::size_t other) const {
+  return one * (2 * contestants_ - one - 1) / 2 + (other - one - 1);
+}
+
+Ratio Comparisons::of(std::size_t one, std::size_t other) const {
+  return one < other ? ratios_[place(one, other)] : inverse(ratios_[place(other, one)]);
+}
+
+Ratio compare(const Rounds& contestant, const Rounds& reference) {
+  return Comparisons(std::vector<Rounds>{contestant, reference}).of(0, 1);
 }
 
 }  // namespace joust::stats

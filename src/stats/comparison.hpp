@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,55 +16,77 @@ namespace joust::stats {
 // no ratio.
 using Rounds = std::vector<std::optional<double>>;
 
-// The ratios of a contestant to the reference within the same round, so that the conditions of a whole round
+// The ratios of a contestant to another one within the same round, so that the conditions of a whole round
 // cancel out.
 struct PairedLogRatios {
-  std::vector<double> values;  // ln(contestant / reference), one for each round that has both
+  std::vector<double> values;  // ln(contestant / other), one for each round that has both
   std::size_t left_out = 0;    // rounds in which either is missing
 };
 PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contestant,
-                                  std::span<const std::optional<double>> reference);
+                                  std::span<const std::optional<double>> other);
 
 // The probability with which all intervals of a race together contain the true ratios.
 inline constexpr double kTogether = 0.95;
-// The least such probability. With too few rounds for kTogether, intervals that reach this one are kept.
-inline constexpr double kBarelyTogether = 0.90;
+// The least share of races between equal contestants in which none of them are told apart.
+inline constexpr double kEqualsTied = 0.99;
 
-// The comparisons of every two of several contestants. Each is made with a confidence at which all hold
-// together (Bonferroni). So it does not matter to which comparison the figures draw attention, such as that
-// between the first and the last.
-class Family {
- public:
-  // `looks`: how often the race looks at the comparisons to decide whether to go on. Each look is a
-  // comparison too.
-  explicit Family(std::size_t contestants, std::size_t looks = 1);
+// A race may end at an early look at its figures. Each look has a share of the errors that are allowed, so
+// that a race that stops at a pleasing result is wrong no more often than one that does not look. The last
+// look has most of it, so that looking early costs hardly any power.
+enum class Look : std::uint8_t { first, second, last };
+double share_of(Look look);  // 0.02, 0.08, 0.90
 
-  std::size_t pairs() const { return pairs_; }  // at least 1; a pair counts once for each look
-  // Returns the coverage that each comparison needs for all to hold together with the probability `together`.
-  double of_each(double together = kTogether) const;
-  // Returns the inverse: the probability with which all hold together, at least 0.
-  double together(double of_each) const;
-
- private:
-  std::size_t pairs_;
-};
-
-// The ratio of contestant to reference. Logarithms make a ratio and its inverse count alike: swapping the two
-// inverts the estimate and the interval.
+// The ratio of one contestant to another.
 struct Ratio {
-  double estimate;       // Hodges-Lehmann; NaN when no round has both
-  Interval interval;     // (0, infinity) when it is not known
-  double coverage;       // coverage of the interval; 0 when it is not known
-  std::size_t rounds;    // rounds that the ratio is computed from
-  std::size_t left_out;  // rounds that were left out
+  double estimate;      // the geometric mean of the ratios of the rounds; NaN when no round has both
+  Interval interval{};  // (0, infinity) when it is not known, which takes two rounds
+  double chance = 1;    // how probable so large a difference is between equals, for all pairs together
+  std::size_t rounds = 0, left_out = 0;  // rounds that have both, and rounds that do not
 
   bool is_known() const { return interval.is_known(); }
+  bool operator==(const Ratio&) const = default;
 };
 
-// Compares two contestants, as one of the comparisons of a family. The interval has the coverage that this
-// takes, or a coverage between kTogether and kBarelyTogether where rounds are few. With still fewer rounds
-// the interval is widened to kTogether, with one assumption more (see widened()).
-Ratio compare(std::span<const std::optional<double>> contestant,
-              std::span<const std::optional<double>> reference, const Family& family);
+// Returns the ratio of the other one to this one.
+Ratio inverse(Ratio ratio);
+
+// The ratios of every two of several contestants, by paired t statistics of the logarithms. Logarithms make a
+// ratio and its inverse count alike.
+//
+// The intervals contain the true ratios with kTogether, all at the same time (Bonferroni). `chance` is the
+// p-value, adjusted for all pairs by Shaffer's step-down procedure: where some contestants differ, fewer of
+// the others can be equal. Shaffer, "Modified sequentially rejective multiple test procedures", Journal of
+// the American Statistical Association 81, 1986.
+//
+// Few rounds know little of the noise of one pair. So with three contestants and more, each variance is drawn
+// towards the geometric mean of all, which has the weight of kBorrowed degrees of freedom. Compare Smyth,
+// "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular Biology 3,
+// 2004, where the weight is estimated. More weight would tell equals apart too often where one contestant is
+// much noisier than the others (tests/stats/error_test.cpp).
+class Comparisons {
+ public:
+  static constexpr std::size_t kBorrowed = 2;
+
+  explicit Comparisons(std::span<const Rounds> contestants, Look look = Look::last);
+
+  std::size_t contestants() const { return contestants_; }
+  std::size_t pairs() const;
+  // Returns the ratio of contestant `one` to `other`. They are different.
+  Ratio of(std::size_t one, std::size_t other) const;
+  // Returns the difference that these rounds tell in half of all races, for the median pair: 0.03 is 3 %.
+  // Infinite when no interval is known.
+  double least_difference() const { return least_difference_; }
+
+ private:
+  std::size_t place(std::size_t one, std::size_t other) const;  // one < other
+  void adjust(std::vector<double> chances, Look look);
+
+  std::size_t contestants_;
+  std::vector<Ratio> ratios_;  // of every two, one < other
+  double least_difference_;
+};
+
+// Compares two contestants alone.
+Ratio compare(const Rounds& contestant, const Rounds& reference);
 
 }  // namespace joust::stats

@@ -93,6 +93,18 @@ Line least_squares(std::span<const double> series) {
   return {slope, slope * last_step / level};
 }
 
+std::optional<double> lag_one_correlation(std::span<const double> series) {
+  if (series.size() < 4) return std::nullopt;
+  const double middle = mean(series);
+  double products = 0, squares = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    squares += (series[i] - middle) * (series[i] - middle);
+    if (i > 0) products += (series[i] - middle) * (series[i - 1] - middle);
+  }
+  if (squares <= 0) return std::nullopt;
+  return products / squares + 1 / static_cast<double>(series.size());
+}
+
 Effect position_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
   return effect_of(race, &Observation::position, &Observation::round, seed, permutations);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace joust::stats {
@@ -18,6 +19,10 @@ struct Line {
 };
 // Fits a line. NaN for fewer than two values.
 Line least_squares(std::span<const double> series);
+
+// Returns the correlation of each value with the next one, corrected for its bias of -1/n. Nothing for fewer
+// than four values, or if all are equal.
+std::optional<double> lag_one_correlation(std::span<const double> series);
 
 // One figure of a race and its place in the race, to test whether the place had an effect. Figures are
 // positive.

@@ -97,9 +97,9 @@ class Turns(Case):
 
     def test_equal_servers_of_files_tie(self):
         result = self.race("--server", "epoll,epoll", "-p", "file", "--time", "6s")
-        groups = {each["tie_group"] for each in result["contestants"] if each["kind"] == "contestant"}
-        # Where the noise hides even a factor of two there are no places.
-        self.assertIn(groups, ({1}, {None}), result["verdict"])
+        pairs = [each for each in result["cases"][0]["pairs"] if each["figure"] == "throughput"]
+        self.assertEqual(len(pairs), 1)
+        self.assertIn(pairs[0]["decision"], ("equal", "undecided"), result["verdict"])
         # How many fit into the time depends on the machine, and on a sanitizer.
         self.assertGreater(result["turns"], 2 * result["generations"])
         self.assertTrue(result["complete"])

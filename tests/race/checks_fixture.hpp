@@ -40,6 +40,10 @@ class Checks : public testing::Test {
                                  [&](const Entry& each) { return each.contestant.name == name; });
   }
 
+  static stats::Decision decision(const RaceResult& result, const std::string& a, const std::string& b) {
+    return result.cases.front().ranking.of(a, b)->decision;
+  }
+
   // Changes every trial of a contestant.
   void plant(const std::string& name, const std::function<void(Trial&)>& fault) {
     runner.alter = [=](const TrialOrder& order, std::size_t, Trial& trial) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/shell_command.hpp"
 #include "race/trial/commands.hpp"
+#include "race/scenario/shell_command.hpp"
 
 #include "load/plan_json.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include "race/set_up/rates.hpp"
 #include "race/figures/capacity.hpp"
 #include "race/judgement/judge.hpp"
-#include "race/set_up/rates.hpp"
 
 #include <gtest/gtest.h>
 

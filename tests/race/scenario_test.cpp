@@ -97,7 +97,7 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
             "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, "
-            "allow_unranked, turns, "
+            "least_difference, allow_unranked, turns, "
             "turn, seed, "
             "reference, socket, protocol, "
             "files, options, "

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/scenario_toml.hpp"
 #include "race/set_up/sweep.hpp"
+#include "race/scenario/scenario_toml.hpp"
 
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
 #include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
-#include "race/set_up/placement.hpp"
 #include "race/scenario_fixture.hpp"
+#include "race/set_up/placement.hpp"
 
 namespace joust::race {
 namespace {

@@ -114,8 +114,8 @@ TEST_F(TurnRace, EndsEarlyOnlyWhereADifferenceAsAskedForIsTold) {
     if (!result.complete) continue;
     judge(result);
     ++early;
-    EXPECT_LE(result.cases.front().least_difference, 0.03) << "after " << result.rounds << " rounds";
-    EXPECT_LE(result.cases.front().least_cost_difference, 0.03) << "after " << result.rounds << " rounds";
+    EXPECT_LE(result.cases.front().ranking.least_difference, 0.03) << "after " << result.rounds << " rounds";
+    EXPECT_LE(result.cases.front().costs.least_difference, 0.03) << "after " << result.rounds << " rounds";
   }
   EXPECT_GT(early, 0);
 }
@@ -134,7 +134,7 @@ TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
   EXPECT_TRUE(entry(result, "epoll").at_least);
   EXPECT_GE(result.rounds, 5U);
   EXPECT_LT(result.rounds, 20U);
-  EXPECT_GT(result.cases.front().least_difference, 0.1) << "throughput is as noisy as it was";
+  EXPECT_GT(result.cases.front().ranking.least_difference, 0.1) << "throughput is as noisy as it was";
 }
 
 TEST_F(TurnRace, EndsWhenItsTimeIsOver) {
@@ -184,18 +184,19 @@ TEST_F(TurnRace, APlantedCostIsFoundAndNeverWithTheWrongSign) {
   for (int race = 0; race < 20; ++race) {
     const RaceResult result = run();
     const Entry& dearer = entry(result, "epoll");
-    found += dearer.cost_told_apart;
+    const CaseResult& one = result.cases.front();
+    found += one.costs.pairs.front().decision == stats::Decision::differ;
     EXPECT_GT(dearer.summary.cost_ratio->median, 1);
-    EXPECT_FALSE(dearer.told_apart);
+    EXPECT_NE(one.ranking.pairs.front().decision, stats::Decision::differ);
   }
   EXPECT_GE(found, 19);
 }
 
 TEST_F(TurnRace, EqualContestantsAreNotToldApart) {
   for (int race = 0; race < 30; ++race) {
-    const RaceResult result = run();
-    EXPECT_FALSE(entry(result, "epoll").told_apart);
-    EXPECT_FALSE(entry(result, "epoll").cost_told_apart);
+    const CaseResult one = run().cases.front();
+    EXPECT_NE(one.ranking.pairs.front().decision, stats::Decision::differ);
+    EXPECT_NE(one.costs.pairs.front().decision, stats::Decision::differ);
   }
 }
 

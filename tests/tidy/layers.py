@@ -18,7 +18,7 @@ ROOMS = {
                  "load", "stats", "net", "base"},
     "race/judgement": {"race/checks", "race/figures", "race/model", "base"},
     "race/checks": {"race/figures", "race/set_up", "race/model", "net", "stats", "base"},
-    "race/figures": {"race/model", "measure", "stats", "base"},
+    "race/figures": {"race/set_up", "race/model", "measure", "stats", "base"},
     "race/trial": {"race/scenario", "race/set_up", "race/model",
                    "files/store", "load", "measure", "net", "base"},
     "race/scenario": {"race/set_up", "race/model", "base"},

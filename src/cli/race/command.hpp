@@ -23,7 +23,7 @@ struct Race {
   race::Overrides flags{};
   LoadArguments load{};
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{}, client_threads{};
+  std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false, full = false;

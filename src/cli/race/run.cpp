@@ -124,11 +124,14 @@ int Race::run() {
   for (const auto& each : collect) each();
   flags.load = load.given;
   find_file();
-  if (precision) {
-    const auto fraction = parse_percent(*precision);
-    if (!fraction) throw UsageError("--precision: " + fraction.error());
-    flags.precision = *fraction;
-  }
+  const auto read_percent = [](const auto& text, const char* flag, auto& fraction) {
+    if (!text) return;
+    const auto given = parse_percent(*text);
+    if (!given) throw UsageError(fmt::format("{}: {}", flag, given.error()));
+    fraction = *given;
+  };
+  read_percent(precision, "--precision", flags.precision);
+  read_percent(least_difference, "--least-difference", flags.least_difference);
   if (turns) flags.turns = *turns == "on";
   if (client_threads && *client_threads != "auto") flags.threads.client = loops_in(*client_threads);
   flags.options = {protocol.given.begin(), protocol.given.end()};

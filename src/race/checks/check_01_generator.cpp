@@ -6,8 +6,8 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/cpu_shares.hpp"
 #include "race/checks/findings.hpp"
+#include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"
 
@@ -34,8 +34,7 @@ double schedule_ceiling(const LoadPlan& load) {
 // Names of contestants by the number of loops that their clients have, where that is above one.
 using SeveralLoops = std::map<std::uint64_t, std::vector<std::string>>;
 
-void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, SeveralLoops& several,
-             Findings& findings) {
+void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (!entry.summary.throughput_per_s) return;
   const double rate = entry.summary.throughput_per_s->median;
@@ -61,16 +60,17 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
                              format_count(rate), percent(rate / measured), format_count(measured)));
     return;
   }
-  if (spins(entry)) {
-    findings.say("{}: a side that polls is always busy, so the side that was the limit is not known", name);
+  if (entry.polls()) {
+    findings.warn(
+        "{}: a side that polls is always busy, so the side that was the limit is not known, and its CPU time "
+        "is that of a core that polls",
+        name);
     return;
   }
-  const CpuShares load = cpu_shares(race, entry);
-  if (load.client_is_limit()) {
+  if (client_is_limit(entry.summary)) {
     findings.at_least(name);
-    findings.warn(
-        "{}: the client was the limit ({} of its CPU in use, the server's {}): read \"at least {}\"", name,
-        percent(std::min(1.0, load.client)), percent(load.server), format_count(rate));
+    findings.warn("{}: the client was the limit, with {} of its CPU in use: read \"at least {}\"", name,
+                  percent(std::min(1.0, entry.summary.client_utilisation->median)), format_count(rate));
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr) {
@@ -80,7 +80,7 @@ void look_at(const RaceResult& race, const CaseResult& one, const Entry& entry, 
 
 }  // namespace
 
-CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
+CheckResult check_generator(const RaceResult&, const CaseResult& one) {
   Findings findings(1, "generator headroom");
   if (one.plan.files && anything_measured(one)) {
     findings.say("not a question here: {}", one.no_ceiling);
@@ -95,7 +95,7 @@ CheckResult check_generator(const RaceResult& race, const CaseResult& one) {
   if (wanted && !one.no_ceiling.empty())
     findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
   SeveralLoops several;
-  for (const Entry* entry : contestants_of(one)) look_at(race, one, *entry, several, findings);
+  for (const Entry* entry : contestants_of(one)) look_at(one, *entry, several, findings);
   for (const auto& [loops, names] : several)
     findings.warn(
         "{}: the ceiling is measured with one loop, and is not known for a client of {}: only CPU time says "

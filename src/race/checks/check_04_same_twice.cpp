@@ -1,33 +1,39 @@
 // SPDX-License-Identifier: MIT
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
-#include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 
 namespace joust::race {
+namespace {
 
-CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
-  Findings findings(4, "the same twice (A/A)");
-  const auto ratio = reference_to_itself(one, ranked_by(one).figure);
-  if (!ratio) {
-    findings.warn("the reference has no second entry with a result, so it is not compared with itself");
-    return findings.take();
-  }
+void look_at(const CaseResult& one, const Comparison& comparison, const char* figure, Findings& findings) {
+  const auto& ratio = comparison.itself;
+  if (!ratio || ratio->rounds == 0) return;
   if (!ratio->is_known()) {
     findings.warn("{} against itself in {} round: two are needed to tell the noise", one.reference,
                   ratio->rounds);
-    return findings.take();
+    return;
   }
   const std::string figures =
-      fmt::format("{} against itself: {} ({})", one.reference, ratio_words(ratio->estimate, 3),
+      fmt::format("{}{} against itself: {} ({})", figure, one.reference, ratio_words(ratio->estimate, 3),
                   interval_words(ratio->interval, 3));
-  if (one.reference_differs)
-    findings.warn("{}: it seems to differ from itself, so differences of up to {} are not told", figures,
-                  spread_text(one.least_difference));
+  if (comparison.reference_differs)
+    findings.warn("{}: it seems to differ from itself, so differences of up to {} do not count", figures,
+                  spread_text(comparison.measure.least));
   else if (stats::aa_spread(*ratio) > kCoarse)
     findings.warn("{}: this machine is noisy, see check 9 for the difference that is told", figures);
   else
     findings.say("{}", figures);
+}
+
+}  // namespace
+
+CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
+  Findings findings(4, "the same twice (A/A)");
+  if (!one.ranking.itself)
+    findings.warn("the reference has no second entry with a result, so it is not compared with itself");
+  look_at(one, one.ranking, "", findings);
+  look_at(one, one.costs, "cost of ", findings);
   return findings.take();
 }
 

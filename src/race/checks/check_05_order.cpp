@@ -7,7 +7,6 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "stats/drift.hpp"
-#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
@@ -43,7 +42,7 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
     return findings.take();
   }
   const auto judge = [&](const char* what, const stats::Effect& effect) {
-    if (effect.chance < kChance && effect.spread > stats::kLeastDifference)
+    if (effect.chance < kChance && effect.spread > one.ranking.measure.least)
       findings.warn("the {} mattered: {} between the best and the worst, p={:.3f}", what,
                     spread_text(effect.spread, 1), effect.chance);
     else

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
@@ -7,32 +9,75 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"
+#include "stats/comparison.hpp"
+#include "stats/drift.hpp"
 
 namespace joust::race {
 namespace {
 
-// Half the width of a ratio's interval, relative to the ratio.
-double half_width(const Estimate& ratio) {
-  return ratio.interval.width() / 2 / ratio.median;
+// With fewer rounds than this, the noise itself is hardly known, and intervals are very wide.
+constexpr std::uint64_t kFewRounds = 5;
+// Rounds that follow each other should not resemble each other: intervals hold for independent rounds. Less
+// correlation than this changes an interval by less than a third.
+constexpr double kCorrelated = 0.3;
+// So many standard deviations of the correlation of independent rounds: one race in a hundred.
+constexpr double kBeyondChance = 2.33;
+
+void check_rounds(std::uint64_t rounds, Findings& findings) {
+  if (rounds < 2)
+    findings.warn("{}: nothing is told", counted(rounds, "round"));
+  else if (rounds < kFewRounds)
+    findings.warn("{}: so few hardly know their noise, so the intervals are wide", counted(rounds, "round"));
+  else
+    findings.say("{}", counted(rounds, "round"));
 }
 
-// A race with few rounds reaches less confidence, or its intervals are widened: see stats::compare.
-void check_rounds(std::uint64_t rounds, const stats::Family& family, Findings& findings) {
-  const std::size_t enough = stats::values_for(family.of_each());
-  if (rounds >= enough) return findings.say("{}", counted(rounds, "round"));
-  const double together = family.together(stats::place_of_centre(rounds, family.of_each()).coverage);
-  const std::string few =
-      fmt::format("{} for {} ({} together takes {})", counted(rounds, "round"),
-                  counted(family.pairs(), "comparison"), percent(stats::kTogether), counted(enough, "round"));
-  if (rounds < 2)
-    findings.warn("{}: nothing is told", few);
-  else if (together >= stats::kBarelyTogether)
-    findings.warn("{}: the intervals hold together with {}", few, percent(together, 1));
-  else
+// Returns the correlation of successive rounds, in the mean over the ratios to the reference.
+std::optional<double> correlation_of(const CaseResult& one, const RankedBy& by) {
+  const Entry* const reference = find_entry(one, one.reference);
+  if (reference == nullptr) return std::nullopt;
+  const stats::Rounds base = by_round(one, *reference, by.figure);
+  double sum = 0, count = 0;
+  for (const Entry* entry : contestants_of(one)) {
+    if (entry == reference) continue;
+    const auto correlation =
+        stats::lag_one_correlation(stats::paired_log_ratios(by_round(one, *entry, by.figure), base).values);
+    if (correlation) sum += *correlation, ++count;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+void check_independence(const CaseResult& one, std::uint64_t rounds, Findings& findings) {
+  const auto correlation = correlation_of(one, ranked_by(one));
+  if (!correlation || rounds < kFewRounds) return;
+  const double by_chance = kBeyondChance / std::sqrt(static_cast<double>(rounds));
+  if (*correlation > std::max(kCorrelated, by_chance))
     findings.warn(
-        "{}: the intervals are widened, which supposes that small deviations are more frequent than large "
-        "ones",
-        few);
+        "successive rounds resemble each other (correlation {:.2f}), so the intervals are too narrow: "
+        "race again later, or for longer",
+        *correlation);
+  else
+    findings.say("correlation of successive rounds {:.2f}", *correlation);
+}
+
+// Finds the widest interval of the ratios by one figure.
+void check_widest(const CaseResult& one, const Comparison& comparison, const char* figure,
+                  Findings& findings) {
+  double widest = 0;
+  std::string of;
+  for (const Entry* entry : contestants_of(one)) {
+    const auto pair = comparison.of(entry->contestant.name, one.reference);
+    if (!pair || !pair->ratio.is_known()) continue;
+    const double half_width = pair->ratio.interval.width() / 2 / pair->ratio.estimate;
+    if (half_width <= widest) continue;
+    widest = half_width;
+    of = entry->contestant.name;
+  }
+  if (widest > kCoarse)
+    findings.warn("the interval of {} is wide: its {}ratio ± {}; more rounds narrow it", in_list(of), figure,
+                  spread_text(widest));
+  else if (widest > 0)
+    findings.say("widest {}interval: {} ± {}", figure, in_list(of), percent(widest, 1));
 }
 
 }  // namespace
@@ -41,11 +86,9 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const std::uint64_t rounds = std::min(race.rounds, rounds_of(one));
-  check_rounds(rounds, one.family, findings);
+  check_rounds(rounds, findings);
   if (one.ranked_by_latency() && one.latency != &kP99Latency)
     findings.warn("too few messages in each trial for a p99 latency: ranked by the {}", one.latency->words);
-  double widest = 0;
-  std::string of;
   for (const Entry* entry : contestants_of(one)) {
     if (entry->summary.trials == 0) continue;
     if (!one.plan.files && !kP99Latency.of(entry->summary.latency) && !one.ranked_by_latency())
@@ -53,16 +96,10 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
     if (entry->summary.trials < rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
                     rounds);
-    const auto& ratio = ranked_ratio(one, *entry);
-    if (!ratio || !ratio->interval.is_known() || half_width(*ratio) <= widest) continue;
-    widest = half_width(*ratio);
-    of = entry->contestant.name;
   }
-  if (widest > kCoarse)
-    findings.warn("the interval of {} is wide: its ratio ± {}; more rounds narrow it", in_list(of),
-                  spread_text(widest));
-  else if (widest > 0)
-    findings.say("widest interval: {} ± {}", in_list(of), percent(widest, 1));
+  check_widest(one, one.ranking, "", findings);
+  check_widest(one, one.costs, "cost ", findings);
+  check_independence(one, rounds, findings);
   return findings.take();
 }
 

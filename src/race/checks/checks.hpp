@@ -19,7 +19,7 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one);         
 CheckResult check_steady(const RaceResult& race, const CaseResult& one);        // 6
 CheckResult check_interference(const RaceResult& race, const CaseResult& one);  // 7
 CheckResult check_enough(const RaceResult& race, const CaseResult& one);        // 8
-CheckResult check_ties(const RaceResult& race, const CaseResult& one);          // 9
+CheckResult check_decisions(const RaceResult& race, const CaseResult& one);     // 9
 CheckResult check_parity(const RaceResult& race, const CaseResult& one);        // 10
 CheckResult check_environment(const RaceResult& race, const CaseResult& one);   // 11
 CheckResult check_books(const RaceResult& race, const CaseResult& one);         // 12

@@ -18,24 +18,26 @@ bool is_bound(const Entry& entry, stats::Better better) {
   return better == stats::Better::greater && entry.at_least;
 }
 
-bool has_place(const Entry& entry, stats::Better better) {
-  return competes(entry) && !is_bound(entry, better);
+// Returns whether an entry gets a place. The CPU time of a side that polls says how long the race took.
+bool has_place(const Entry& entry, const RankedBy& by) {
+  return competes(entry) && !is_bound(entry, by.better) && !(by.is_cost && entry.server_polls());
 }
 
-// Returns whether the direction of a ratio, above or below 1, holds for the true figures too: a bound may be
-// any amount too low.
-bool holds(const stats::Ratio& ratio, const Entry& entry, const Entry& reference, stats::Better better) {
-  return !is_bound(ratio.estimate > 1 ? reference : entry, better);
+// Decides on two contestants. A bound may be any amount too low: it proves a difference if the greater of the
+// two figures is the bound, and it never proves that two are equal.
+stats::Decision decide(const stats::Ratio& ratio, const Entry& a, const Entry& b, stats::Better better,
+                       const stats::Measure& measure) {
+  const stats::Decision decision = stats::decide(ratio, measure);
+  if (!is_bound(a, better) && !is_bound(b, better)) return decision;
+  const bool proves = !is_bound(ratio.estimate > 1 ? b : a, better);
+  return decision == stats::Decision::differ && proves ? decision : stats::Decision::undecided;
 }
 
-// Computes the place of an entry relative to the reference. The ratio of a contestant is one of the family's
-// comparisons. The ratio of the second entry stands alone.
-Ranking::Rank place_of(const stats::Ratio& ratio, const stats::Family& family, double least_difference) {
-  if (ratio.rounds == 0) return {};
-  return {.ratio = Estimate{.median = ratio.estimate,
-                            .interval = ratio.interval,
-                            .confidence = family.together(ratio.coverage)},
-          .told_apart = stats::differ(ratio, least_difference)};
+std::optional<Estimate> estimate_of(const stats::Ratio& ratio) {
+  if (ratio.rounds == 0) return std::nullopt;
+  return Estimate{.median = ratio.estimate,
+                  .interval = ratio.interval,
+                  .confidence = ratio.is_known() ? stats::kTogether : 0};
 }
 
 }  // namespace
@@ -67,12 +69,12 @@ const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& 
 }
 
 bool no_place_is_told(const CaseResult& one) {
-  const auto has_place = [](const Entry* entry) { return entry->tie_group.has_value(); };
+  const auto has_place = [](const Entry* entry) { return entry->place.has_value(); };
   std::vector<const Entry*> compared = contestants_of(one);
   std::erase_if(compared, [&](const Entry* entry) {
     return (!entry->ranked && !entry->at_least) || !ranked_ratio(one, *entry);
   });
-  return compared.size() > 1 && one.least_difference > stats::kTellsNothing &&
+  return compared.size() > 1 && one.ranking.least_difference > stats::kTellsNothing &&
          std::ranges::none_of(compared, has_place);
 }
 
@@ -82,55 +84,89 @@ stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& 
   return figures;
 }
 
+namespace {
+
+// Compares the reference's second entry with its first, as a comparison of its own. Nothing unless both have
+// a result.
 std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure) {
   const Entry* reference = find_entry(one, one.reference);
   const Entry* again = second_entry(one);
   if (reference == nullptr || again == nullptr || again->summary.trials == 0) return std::nullopt;
-  return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure), stats::Family(2));
+  return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure));
 }
 
 // Removes the places if the noise leaves no contestant ahead of another: they would look like a result.
 void drop_places_that_tell_nothing(Ranking& ranking) {
-  const auto told = [](const Ranking::Rank& place) { return place.tie_group.value_or(1) > 1; };
-  const auto counted = [](const Ranking::Rank& place) { return place.tie_group.has_value(); };
-  if (ranking.least_difference <= stats::kTellsNothing || std::ranges::any_of(ranking.ranks, told)) return;
+  const auto told = [](const Ranking::Rank& rank) { return rank.place && rank.place->first > 1; };
+  const auto counted = [](const Ranking::Rank& rank) { return rank.place.has_value(); };
+  if (ranking.comparison.least_difference <= stats::kTellsNothing || std::ranges::any_of(ranking.ranks, told))
+    return;
   if (std::ranges::count_if(ranking.ranks, counted) < 2) return;
-  for (Ranking::Rank& place : ranking.ranks) place.tie_group.reset();
+  for (Ranking::Rank& rank : ranking.ranks) rank.place.reset();
 }
 
-// Ranks the entries. Bounds are compared too: differences that they prove are reported, and their noise
-// counts as that of the figures.
-Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks) {
-  std::vector<stats::Rounds> noisy, figures;
-  for (const Entry& entry : one.entries) {
-    if (competes(entry)) noisy.push_back(by_round(one, entry, figure));
-    if (has_place(entry, better)) figures.push_back(by_round(one, entry, figure));
-  }
-  const stats::Family family(noisy.size(), looks);
-  if (const Entry* again = second_entry(one)) noisy.push_back(by_round(one, *again, figure));
-  double d = stats::least_difference(noisy, family);
-  const auto itself = reference_to_itself(one, figure);
-  const bool reference_differs = itself && stats::differ(*itself, d);
-  if (reference_differs) d = std::max(d, stats::aa_spread(*itself));
-
-  Ranking ranking{.family = family, .least_difference = d, .reference_differs = reference_differs};
-  const Entry* reference = find_entry(one, one.reference);
-  const std::vector<int> groups = stats::tie_groups(figures, family, d, better);
-  auto group = groups.begin();
-  for (const Entry& entry : one.entries) {
-    Ranking::Rank& place = ranking.ranks.emplace_back();
-    if (reference != nullptr && entry.kind != EntryKind::ceiling) {
-      const stats::Family own = entry.is_contestant() ? family : stats::Family(2, looks);
-      const stats::Ratio ratio =
-          stats::compare(by_round(one, entry, figure), by_round(one, *reference, figure), own);
-      place = place_of(ratio, own, d);
-      if (!holds(ratio, entry, *reference, better)) place.told_apart = false;
-    }
-    if (!has_place(entry, better)) continue;
-    if (*group > 0) place.tie_group = *group;
-    ++group;
-  }
+// Gives places to the entries that can be ranked.
+void give_places(const CaseResult& one, const RankedBy& by, Ranking& ranking) {
+  std::vector<std::size_t> placed;
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    if (has_place(one.entries[i], by)) placed.push_back(i);
+  const auto name = [&](std::size_t i) -> const std::string& {
+    return one.entries[placed[i]].contestant.name;
+  };
+  const auto is_better = [&](std::size_t a, std::size_t b) {
+    const auto pair = ranking.comparison.of(name(a), name(b));
+    return pair && pair->decision == stats::Decision::differ &&
+           (pair->ratio.estimate > 1) == (by.better == stats::Better::greater);
+  };
+  const std::vector<stats::Places> places = stats::places_of(placed.size(), is_better);
+  for (std::size_t i = 0; i < placed.size(); ++i) ranking.ranks[placed[i]].place = places[i];
   drop_places_that_tell_nothing(ranking);
+}
+
+}  // namespace
+
+// Bounds are compared too: differences that they prove are reported, and their noise counts as that of the
+// figures.
+Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& measure) {
+  std::vector<const Entry*> compared;
+  std::vector<stats::Rounds> figures;
+  for (const Entry& entry : one.entries)
+    if (competes(entry)) {
+      compared.push_back(&entry);
+      figures.push_back(by_round(one, entry, by.figure));
+    }
+  const stats::Comparisons ratios(figures, one.look);
+
+  Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by.figure)}};
+  Comparison& comparison = ranking.comparison;
+  comparison.least_difference = std::max(measure.least, ratios.least_difference());
+  comparison.reference_differs =
+      comparison.itself && stats::decide(*comparison.itself, measure) == stats::Decision::differ;
+  if (comparison.reference_differs)
+    comparison.measure.least = std::max(measure.least, stats::aa_spread(*comparison.itself));
+  for (std::size_t a = 0; a < compared.size(); ++a)
+    for (std::size_t b = a + 1; b < compared.size(); ++b) {
+      const stats::Ratio ratio = ratios.of(a, b);
+      if (ratio.rounds == 0) continue;
+      const Entry &of_a = *compared[a], &of_b = *compared[b];
+      comparison.pairs.push_back({.a = of_a.contestant.name,
+                                  .b = of_b.contestant.name,
+                                  .ratio = ratio,
+                                  .decision = decide(ratio, of_a, of_b, by.better, comparison.measure),
+                                  .of_bounds = is_bound(of_a, by.better) || is_bound(of_b, by.better)});
+    }
+
+  const Entry* reference = find_entry(one, one.reference);
+  for (const Entry& entry : one.entries) {
+    Ranking::Rank& rank = ranking.ranks.emplace_back();
+    if (reference == nullptr || entry.kind == EntryKind::ceiling) continue;
+    const auto pair = comparison.of(entry.contestant.name, one.reference);
+    rank.ratio = entry.is_contestant() && pair
+                     ? estimate_of(pair->ratio)
+                     : estimate_of(stats::compare(by_round(one, entry, by.figure),
+                                                  by_round(one, *reference, by.figure)));
+  }
+  give_places(one, by, ranking);
   return ranking;
 }
 

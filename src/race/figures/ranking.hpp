@@ -7,7 +7,7 @@
 
 #include "race/model/result.hpp"
 #include "stats/comparison.hpp"
-#include "stats/ties.hpp"
+#include "stats/decision.hpp"
 
 namespace joust::race {
 
@@ -19,12 +19,17 @@ std::optional<double> server_cost(const Trial& trial);  // CPU time of the serve
 // Returns a latency of the trial's own samples; nothing where too few samples lie beyond the percentile.
 Figure latency(const LatencyFigure& figure);
 
-// The figure by which the contestants of a case are ranked.
+// A figure that contestants are compared by.
 struct RankedBy {
   Figure figure;
   stats::Better better;
+  bool is_cost = false;  // the server's CPU time, which means nothing where a side polls
 };
+// Returns the figure by which the contestants of a case are ranked.
 RankedBy ranked_by(const CaseResult& one);
+inline RankedBy cost_ranking() {
+  return {server_cost, stats::Better::smaller, true};
+}
 // Return the figure that ranks an entry, and its ratio to the reference; both may be empty.
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
@@ -35,22 +40,15 @@ bool no_place_is_told(const CaseResult& one);
 // Returns the figure of each round; nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
 
-// Compares the reference's second entry with its first, as a comparison of its own. Returns nothing unless
-// both have a result.
-std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure);
-
 // The comparison of a case's contestants by one figure. Pure.
 struct Ranking {
   struct Rank {
-    std::optional<Estimate> ratio{};  // ratio to the reference
-    bool told_apart = false;          // from the reference, also by a bound that proves it
-    std::optional<int> tie_group{};   // only for a ranked entry whose figure is no bound
+    std::optional<Estimate> ratio{};       // ratio to the reference
+    std::optional<stats::Places> place{};  // only for a ranked entry whose figure can be ranked
   };
-  stats::Family family;  // all pairs of ranked contestants and bounds
-  double least_difference;
-  bool reference_differs;     // the reference differs from its second entry
+  Comparison comparison;
   std::vector<Rank> ranks{};  // by entry
 };
-Ranking rank(const CaseResult& one, const Figure& figure, stats::Better better, std::size_t looks = 1);
+Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& measure);
 
 }  // namespace joust::race

@@ -21,8 +21,7 @@ std::string interim_text(const CaseResult& one) {
   std::vector<std::string> parts;
   for (const Entry& entry : one.entries) {
     if (!entry.is_contestant() || &entry == reference) continue;
-    const stats::Ratio ratio =
-        stats::compare(by_round(one, entry, by.figure), base, stats::Family(one.entries.size()));
+    const stats::Ratio ratio = stats::compare(by_round(one, entry, by.figure), base);
     if (ratio.rounds == 0) continue;
     std::string part = fmt::format("{} {}", in_list(entry.contestant.name), ratio_words(ratio.estimate, 2));
     if (ratio.interval.is_known())

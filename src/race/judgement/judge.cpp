@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"
+#include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/verdict.hpp"
 
@@ -30,17 +32,12 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-// The members of Entry that hold its rank by one figure.
-struct RankMembers {
-  bool Entry::*told_apart;
-  std::optional<int> Entry::*tie_group;
-};
+void apply_places(const Ranking& ranking, std::optional<stats::Places> Entry::*place, CaseResult& one) {
+  for (std::size_t i = 0; i < one.entries.size(); ++i) one.entries[i].*place = ranking.ranks[i].place;
+}
 
-void apply(const Ranking& ranking, const RankMembers& members, CaseResult& one) {
-  for (std::size_t i = 0; i < one.entries.size(); ++i) {
-    one.entries[i].*members.told_apart = ranking.ranks[i].told_apart;
-    one.entries[i].*members.tie_group = ranking.ranks[i].tie_group;
-  }
+stats::Measure measure_of(const RaceResult& race) {
+  return {.least = race.scenario.least_difference, .equal = race.scenario.precision};
 }
 
 // Stores the ratios by one figure. `ratio` returns the member of a summary that holds the ratio.
@@ -50,21 +47,18 @@ void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
 }
 
 void rank_contestants(const RaceResult& race, CaseResult& one) {
-  const auto [figure, better] = ranked_by(one);
-  const Ranking ranking = rank(one, figure, better, race.looks);
-  one.family = ranking.family;
-  one.least_difference = ranking.least_difference;
-  one.reference_differs = ranking.reference_differs;
-  apply(ranking, {&Entry::told_apart, &Entry::tie_group}, one);
+  Ranking ranking = rank(one, ranked_by(one), measure_of(race));
+  one.ranking = std::move(ranking.comparison);
+  apply_places(ranking, &Entry::place, one);
   if (!one.ranked_by_latency())
     apply_ratios(
         ranking, one, [](Summary & summary) -> auto& { return summary.ratio; });
 }
 
 void rank_cost(const RaceResult& race, CaseResult& one) {
-  const Ranking ranking = rank(one, server_cost, stats::Better::smaller, race.looks);
-  one.least_cost_difference = ranking.least_difference;
-  apply(ranking, {&Entry::cost_told_apart, &Entry::cost_tie_group}, one);
+  Ranking ranking = rank(one, cost_ranking(), measure_of(race));
+  one.costs = std::move(ranking.comparison);
+  apply_places(ranking, &Entry::cost_place, one);
   apply_ratios(
       ranking, one, [](Summary & summary) -> auto& { return summary.cost_ratio; });
 }
@@ -72,7 +66,7 @@ void rank_cost(const RaceResult& race, CaseResult& one) {
 void compare_latencies(const RaceResult& race, CaseResult& one) {
   for (const LatencyFigure& figure : kLatencyFigures)
     apply_ratios(
-        rank(one, latency(figure), stats::Better::smaller, race.looks),
+        rank(one, {latency(figure), stats::Better::smaller}, measure_of(race)),
         one, [&](Summary & summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 
@@ -90,7 +84,7 @@ void run_checks(RaceResult& race, CaseResult& one) {
   rank_cost(race, one);
   compare_latencies(race, one);
   for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
-                           check_ties, check_environment})
+                           check_decisions, check_environment})
     one.checks.push_back(check(race, one));
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
@@ -109,8 +103,8 @@ bool is_sound(const Entry& entry) {
 // distinguishes any two.
 bool tells_nothing(const CaseResult& one) {
   if (!no_place_is_told(one)) return false;
-  return std::ranges::none_of(
-      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.cost_told_apart; });
+  return std::ranges::none_of(one.costs.pairs,
+                              [](const Pair& pair) { return pair.decision == stats::Decision::differ; });
 }
 
 // Returns whether a contestant counts for the ranking. A command that moves no files is only a bound beside
@@ -128,6 +122,7 @@ bool nobody_is_sound(const CaseResult& one) {
 void judge(RaceResult& race) {
   for (CaseResult& one : race.cases) {
     summarize(one);
+    add_utilisation(race, one);
     run_checks(race, one);
     one.verdict = verdict_of(race, one);
   }

@@ -22,61 +22,138 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
-std::string interval_text(const Estimate& ratio, int digits = 2) {
-  return interval_words(ratio.interval, digits);
+bool is_told(const Pair& pair) {
+  return stats::is_told(pair.ratio);
 }
 
-std::string unseen(const CaseResult& one) {
-  return fmt::format("differences below {} are not seen", spread_text(one.least_difference, 1));
+// Formats the ratio of a pair that differs: "1.05x epoll (1.03 to 1.07)". Where the estimate is less than
+// twice half the interval, races that tell a difference overstate it. Then the interval comes first.
+std::string times_text(const Pair& pair, const char* bound, const std::string& of, int digits = 2) {
+  const auto log_width = [](double high, double low) { return std::log(high / low); };
+  const stats::Ratio& ratio = pair.ratio;
+  const bool is_sure =
+      std::abs(std::log(ratio.estimate)) >= log_width(ratio.interval.high, ratio.interval.low);
+  const std::string likely = ratio_words(ratio.estimate, digits);
+  if (is_sure || bound[0] != '\0')
+    return fmt::format("{}{}x {} ({})", bound, likely, of, interval_words(ratio.interval, digits));
+  return fmt::format("{} times {} (likely {})", interval_words(ratio.interval, digits), of, likely);
 }
 
-// Explains why an entry is in another place than the reference, though the two are not told apart: a place is
-// formed around its best entry, and ties are not transitive.
-std::string place_in_words(const Entry& entry, const Entry& reference) {
-  if (!entry.tie_group || !reference.tie_group || entry.tie_group == reference.tie_group) return {};
-  const Entry& behind = *entry.tie_group > *reference.tie_group ? entry : reference;
-  const Entry& ahead = &behind == &entry ? reference : entry;
-  return fmt::format(", and {} has place {} because another one of place {} is ahead of it",
-                     in_list(behind.contestant.name), *behind.tie_group, *ahead.tie_group);
+// Estimates what would decide pairs that are not decided, in the rounds of this race: "about 3m more would
+// decide". Empty where nobody would wait for it.
+std::string what_would_decide(const std::vector<Pair>& undecided, const stats::Measure& measure,
+                              const RaceResult& race, const CaseResult& one) {
+  constexpr double kMostTimes = 60;
+  double times = 1;
+  for (const Pair& pair : undecided) times = std::max(times, stats::rounds_to_decide(pair.ratio, measure));
+  if (times > kMostTimes) return {};
+  const double rounds = std::max(1.0, std::ceil((times - 1) * static_cast<double>(rounds_of(one))));
+  if (race.scenario.rounds > 0) return fmt::format("about {} more rounds would decide", rounds);
+  const double share = rounds / static_cast<double>(std::max<std::uint64_t>(1, rounds_of(one)));
+  const auto more = std::chrono::duration_cast<std::chrono::seconds>(share * race.scenario.time);
+  return fmt::format("about {} more would decide (--time)",
+                     format_duration(std::max(more, std::chrono::seconds(1))));
 }
 
-// Compares an entry with the reference. Empty where a bound does not prove which of the two is faster.
-std::vector<std::string> against_reference(const Entry& entry, const Entry& reference,
-                                           const CaseResult& one) {
-  const Estimate& ratio = *ranked_ratio(one, entry);
-  const std::string& name = entry.contestant.name;
-  const char* const bound = entry.at_least ? "at least " : reference.at_least ? "at most " : "";
-  const std::string times = fmt::format("{}{}x", bound, ratio_words(ratio.median, 2));
-  const std::string interval = interval_text(ratio);
-  if (entry.told_apart && one.ranked_by_latency())
-    return {fmt::format("the {} of {} is {} that of {} ({})", one.latency->words, name, times, one.reference,
-                        interval)};
-  if (entry.told_apart) return {fmt::format("{} is {} {} ({})", name, times, one.reference, interval)};
-  if (entry.at_least || reference.at_least) return {};
-  return {fmt::format("{} cannot be told from {} ({}, {}{}){}", name, one.reference, times, interval,
-                      ratio.interval.contains(1) ? "" : "; " + unseen(one),
-                      place_in_words(entry, reference))};
+// The pairs of the reference, by what the race says of them.
+struct Decisions {
+  std::vector<Pair> differ, slight, undecided;  // slight: told apart, but by less than counts
+  std::vector<std::string> equal;
+};
+
+Decisions decisions_of(const Comparison& comparison, const std::vector<const Entry*>& entries,
+                       const std::string& reference) {
+  Decisions decisions;
+  for (const Entry* entry : entries) {
+    const auto pair = comparison.of(entry->contestant.name, reference);
+    if (!pair) continue;
+    if (pair->decision == stats::Decision::differ)
+      decisions.differ.push_back(*pair);
+    else if (pair->of_bounds)
+      continue;  // the figures prove nothing
+    else if (pair->decision == stats::Decision::equal && !is_told(*pair))
+      decisions.equal.push_back(in_list(entry->contestant.name));
+    else if (pair->decision == stats::Decision::equal)
+      decisions.slight.push_back(*pair);
+    else
+      decisions.undecided.push_back(*pair);
+  }
+  return decisions;
 }
 
-// Compares the costs. CPU time is no bound, whichever side was the limit. Empty where costs are not told
-// apart.
-std::vector<std::string> cost_sentence(const std::vector<const Entry*>& ranked, const CaseResult& one) {
-  std::vector<std::string> costs;
-  for (const Entry* entry : ranked)
-    if (entry->cost_told_apart)
-      costs.push_back(fmt::format("{} {}x ({})", in_list(entry->contestant.name),
-                                  ratio_words(entry->summary.cost_ratio->median, 3),
-                                  interval_text(*entry->summary.cost_ratio, 3)));
-  if (costs.empty()) return {};
-  return {fmt::format("a {} costs {} the server CPU time of {}", one.plan.unit(), enumerate(costs),
-                      one.reference)};
+// Joins the pairs that differ too little to count, or that are not decided: "poll 0.99x (0.97 to 1.01)".
+std::string pairs_text(const std::vector<Pair>& pairs, int digits) {
+  std::vector<std::string> texts;
+  for (const Pair& pair : pairs)
+    texts.push_back(fmt::format("{} {}x ({})", in_list(pair.a), ratio_words(pair.ratio.estimate, digits),
+                                interval_words(pair.ratio.interval, digits)));
+  return enumerate(texts);
+}
+
+// Says who is equal, who differs too little to count, and who is not decided. `what` is what they differ in:
+// "", or "by cost, ".
+std::vector<std::string> other_sentences(const Decisions& decisions, const Comparison& comparison,
+                                         const std::string& what, int digits, const RaceResult& race,
+                                         const CaseResult& one) {
+  std::vector<std::string> sentences;
+  const stats::Measure& measure = comparison.measure;
+  if (!decisions.equal.empty())
+    sentences.push_back(fmt::format("{}{} {} {} within {}", what, enumerate(decisions.equal),
+                                    decisions.equal.size() == 1 ? "equals" : "equal", one.reference,
+                                    percent(measure.equal, 1)));
+  if (!decisions.slight.empty())
+    sentences.push_back(fmt::format("{}less than the {} that count: {}", what, percent(measure.least, 1),
+                                    pairs_text(decisions.slight, std::max(digits, 3))));
+  if (!decisions.undecided.empty()) {
+    const std::string more = what_would_decide(decisions.undecided, measure, race, one);
+    sentences.push_back(fmt::format("{}not decided against {}: {}{}", what, one.reference,
+                                    pairs_text(decisions.undecided, digits),
+                                    more.empty() ? "" : ", " + more));
+  }
+  return sentences;
+}
+
+// Compares the contestants with the reference, by the figure that ranks them.
+std::vector<std::string> figure_sentences(const std::vector<const Entry*>& entries, const RaceResult& race,
+                                          const CaseResult& one) {
+  const Decisions decisions = decisions_of(one.ranking, entries, one.reference);
+  std::vector<std::string> sentences;
+  for (const Pair& pair : decisions.differ) {
+    const char* const bound = find_entry(one, pair.a)->at_least          ? "at least "
+                              : find_entry(one, one.reference)->at_least ? "at most "
+                                                                         : "";
+    if (one.ranked_by_latency())
+      sentences.push_back(fmt::format("the {} of {} is {}", one.latency->words, in_list(pair.a),
+                                      times_text(pair, bound, "that of " + one.reference)));
+    else
+      sentences.push_back(fmt::format("{} is {}", in_list(pair.a), times_text(pair, bound, one.reference)));
+  }
+  for (std::string& other : other_sentences(decisions, one.ranking, "", 2, race, one))
+    sentences.push_back(std::move(other));
+  return sentences;
+}
+
+// Compares the costs with that of the reference. A side that polls has none.
+std::vector<std::string> cost_sentences(std::vector<const Entry*> entries, const RaceResult& race,
+                                        const CaseResult& one) {
+  std::erase_if(entries, [](const Entry* entry) { return entry->server_polls(); });
+  const Entry* const reference = find_entry(one, one.reference);
+  if (reference == nullptr || reference->server_polls()) return {};
+  const Decisions decisions = decisions_of(one.costs, entries, one.reference);
+  std::vector<std::string> sentences;
+  if (!decisions.differ.empty())
+    sentences.push_back(fmt::format("a {} costs {} the server CPU time of {}", one.plan.unit(),
+                                    pairs_text(decisions.differ, 3), one.reference));
+  for (std::string& other : other_sentences(decisions, one.costs, "by cost, ", 3, race, one))
+    sentences.push_back(std::move(other));
+  return sentences;
 }
 
 // Returns the ranked contestants, the best first.
 std::vector<const Entry*> ranking(const CaseResult& one) {
   std::vector<const Entry*> ranked;
   for (const Entry* entry : contestants_of(one))
-    if (entry->ranked && entry->tie_group) ranked.push_back(entry);
+    if (entry->ranked && entry->place) ranked.push_back(entry);
   std::ranges::stable_sort(ranked, {}, [&](const Entry* entry) {
     const double figure = ranked_figure(one, *entry)->median;
     return one.ranked_by_latency() ? figure : -figure;
@@ -97,32 +174,17 @@ std::string names_of(const std::vector<const Entry*>& entries) {
   return enumerate(names);
 }
 
-// Orders the contestants by cost: "b, then a and c (not told apart)". Empty where fewer than two have a
-// place.
-std::vector<std::string> order_by_cost(const CaseResult& one) {
-  std::map<int, std::vector<const Entry*>> groups;
-  std::size_t places = 0;
-  for (const Entry* entry : contestants_of(one))
-    if (entry->cost_tie_group) groups[*entry->cost_tie_group].push_back(entry), ++places;
-  if (places < 2) return {};
-  if (groups.size() == 1) return {"nor are their costs told apart"};
-  std::vector<std::string> order;
-  for (const auto& [group, entries] : groups)
-    order.push_back(names_of(entries) + (entries.size() > 1 ? " (not told apart)" : ""));
-  return {fmt::format("by the server's CPU time per {} the order is {}", one.plan.unit(),
-                      join(order, ", then "))};
-}
-
 // Describes the contestants with bounds. In a load with an interval, the schedule may have been the limit.
 std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds, bool nobody_else,
                                          const CaseResult& one) {
   if (bounds.empty()) return {};
-  const char* const limit = one.plan.load.interval.count() > 0 ? "load" : "client";
-  std::vector<std::string> sentences{fmt::format(
-      "the {} was the limit of {}, {}", limit, names_of(bounds),
-      nobody_else ? "so throughput gives no ranks" : "so throughput is only a lower bound there")};
-  for (std::string& order : order_by_cost(one)) sentences.push_back(std::move(order));
-  return sentences;
+  if (one.plan.load.interval.count() > 0)
+    return {fmt::format("the load was the limit of {}, so throughput {}", names_of(bounds),
+                        nobody_else ? "gives no places" : "is only a lower bound there")};
+  return {
+      fmt::format("the client was the limit of {}, so throughput {}, and differences of throughput and "
+                  "cost are understated",
+                  names_of(bounds), nobody_else ? "gives no places" : "is only a lower bound there")};
 }
 
 std::string alone(const CaseResult& one, const Entry& entry) {
@@ -149,9 +211,12 @@ std::string too_few(std::uint64_t rounds) {
 
 // Describes a case without places. Costs are steadier than the figure that ranks, and may be told apart all
 // the same.
-std::vector<std::string> without_places(const CaseResult& one) {
+std::vector<std::string> without_places(const RaceResult& race, const CaseResult& one) {
   std::vector<std::string> sentences{too_few(rounds_of(one))};
-  for (std::string& cost : cost_sentence(contestants_of(one), one)) sentences.push_back(std::move(cost));
+  const Decisions costs = decisions_of(one.costs, contestants_of(one), one.reference);
+  if (costs.differ.empty()) return sentences;
+  for (std::string& cost : cost_sentences(contestants_of(one), race, one))
+    sentences.push_back(std::move(cost));
   return sentences;
 }
 
@@ -161,31 +226,21 @@ std::string instead_of(const std::string& wanted, const Entry& entry, const Case
   return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();
 }
 
-std::vector<std::string> rank_sentences(const CaseResult& one) {
-  if (no_place_is_told(one)) return without_places(one);
+std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult& one) {
+  if (no_place_is_told(one)) return without_places(race, one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = bounds_of(one);
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());
   if (all.empty()) return {"no contestant can be ranked"};
   if (all.size() == 1 && all.front()->contestant.name == one.reference) return {alone(one, *all.front())};
-  std::vector<std::string> sentences;
-  const Entry* reference = find_entry(one, one.reference);
+  const Entry* const reference = find_entry(one, one.reference);
   const bool comparable = reference->ranked || reference->at_least;
-  std::map<int, std::vector<std::string>> groups;
-  for (const Entry* entry : all) {
-    const bool with_reference =
-        entry == reference ||
-        (reference->tie_group && entry->tie_group == reference->tie_group && !entry->told_apart);
-    if (entry->tie_group && (with_reference || entry->tie_group != reference->tie_group))
-      groups[*entry->tie_group].push_back(in_list(entry->contestant.name));
-    if (with_reference || !comparable || !ranked_ratio(one, *entry)) continue;
-    for (std::string& words : against_reference(*entry, *reference, one)) sentences.push_back(words);
-  }
-  for (const auto& [group, names] : groups)
-    if (names.size() > 1)
-      sentences.push_back(fmt::format("{} cannot be told apart here ({})", enumerate(names), unseen(one)));
-  for (std::string& bound : bound_sentences(bounds, ranked.empty(), one)) sentences.push_back(bound);
-  for (std::string& cost : cost_sentence(all, one)) sentences.push_back(std::move(cost));
+  std::vector<std::string> sentences;
+  if (comparable) sentences = figure_sentences(all, race, one);
+  for (std::string& bound : bound_sentences(bounds, ranked.empty(), one))
+    sentences.push_back(std::move(bound));
+  if (comparable)
+    for (std::string& cost : cost_sentences(all, race, one)) sentences.push_back(std::move(cost));
   return sentences;
 }
 
@@ -196,7 +251,7 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
   for (const CheckResult& check : one.checks)
     if (check.invalidates)
       sentences.push_back(fmt::format("Invalid, compare nothing here: {}", check.detail));
-  if (sentences.empty()) sentences = rank_sentences(one);
+  if (sentences.empty()) sentences = rank_sentences(race, one);
   for (const Entry& entry : one.entries)
     if (entry.is_contestant() && !entry.ranked)
       sentences.push_back(fmt::format("{} is not ranked ({}){}", entry.contestant.name, entry.reason,

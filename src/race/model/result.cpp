@@ -2,6 +2,7 @@
 #include "race/model/result.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace joust::race {
 namespace {
@@ -57,6 +58,19 @@ std::optional<double> LatencyFigure::of(const Distribution& latencies) const {
   if (!quantile) return latencies.count() == 0 ? std::nullopt : std::optional(latencies.mean());
   const auto value = latencies.percentile(*quantile);
   return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
+}
+
+std::optional<Pair> Comparison::of(const std::string& name, const std::string& other) const {
+  for (const Pair& pair : pairs) {
+    if (pair.a == name && pair.b == other) return pair;
+    if (pair.a == other && pair.b == name) {
+      Pair turned = pair;
+      std::swap(turned.a, turned.b);
+      turned.ratio = stats::inverse(pair.ratio);
+      return turned;
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<const Trial*> usable_trials(const Entry& entry) {

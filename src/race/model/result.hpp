@@ -16,8 +16,9 @@
 #include "race/model/loss.hpp"
 #include "race/model/scenario.hpp"
 #include "race/model/turn.hpp"
+#include "stats/comparison.hpp"
+#include "stats/decision.hpp"
 #include "stats/intervals.hpp"
-#include "stats/ties.hpp"
 
 // The recorded data of a race, and the conclusions. Checks, tables and documents are functions of these.
 namespace joust::race {
@@ -103,9 +104,29 @@ struct CallCount {
 
 // The middle of a figure over rounds, with its interval.
 struct Estimate {
-  double median = 0;  // the median; for a ratio the Hodges-Lehmann estimate
+  double median = 0;  // the median; for a ratio the geometric mean
   stats::Interval interval{};
   double confidence = 0;  // the coverage reached: of a ratio, that of all comparisons of the case together
+};
+
+// Two contestants, compared by one figure.
+struct Pair {
+  std::string a{}, b{};  // their names
+  stats::Ratio ratio{};  // a to b
+  stats::Decision decision = stats::Decision::undecided;
+  bool of_bounds = false;  // a figure is a lower bound: then `decision` is what the bounds prove
+};
+
+// All contestants of a case, compared by one figure.
+struct Comparison {
+  std::vector<Pair> pairs{};             // of every two
+  stats::Measure measure{};              // `least` is raised where the reference differs from itself by more
+  double least_difference = 0;           // what such a race tells in half of all cases: 0.02 is 2 %
+  std::optional<stats::Ratio> itself{};  // the reference's second entry to its first
+  bool reference_differs = false;        // it differs
+
+  // Returns the pair with `name` as its `a`, turned round if necessary. Nothing if it was not compared.
+  std::optional<Pair> of(const std::string& name, const std::string& other) const;
 };
 
 struct Sides {
@@ -152,6 +173,7 @@ struct Summary {
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};
   std::optional<Loss> loss{};  // all trials together; lossy deliveries only
+  std::optional<Estimate> server_utilisation{}, client_utilisation{};  // share of its CPUs that a side used
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
 };
 
@@ -177,14 +199,16 @@ struct Entry {
   std::size_t failures = 0;  // trials without a result
   Summary summary{};
   bool ranked = true;
-  bool at_least = false;                // the generator was the limit: the figure is a lower bound
-  std::string reason{};                 // why it is not ranked
-  bool told_apart = false;              // from the reference, by the figure that ranks the case
-  std::optional<int> tie_group{};       // from 1, the best first; members of a group tie; none if at_least
-  bool cost_told_apart = false;         // from the reference, by the server's CPU time per message
-  std::optional<int> cost_tie_group{};  // from 1, the cheapest first
+  bool at_least = false;                      // the generator was the limit: the figure is a lower bound
+  std::string reason{};                       // why it is not ranked
+  std::optional<stats::Places> place{};       // by the figure that ranks the case; none if at_least
+  std::optional<stats::Places> cost_place{};  // by the server's CPU time; none if a side polls
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
+  // Returns whether a side is always busy because it polls, or a kernel thread polls for it. Its CPU time is
+  // then that of the race, whatever a message costs.
+  bool server_polls() const { return server_polled || contestant.server.wait != "block"; }
+  bool polls() const { return server_polls() || client_polled || contestant.client.wait != "block"; }
 };
 
 enum class Verdict { pass, warn, refuse };
@@ -207,11 +231,10 @@ struct CaseResult {
   std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
-  stats::Family family{1};           // the comparisons of its ranked contestants
-  double least_difference = 0;       // the least that is reported, in the figure that ranks: 0.02 is 2 %
-  double least_cost_difference = 0;  // the least that is reported, in the server's CPU time per message
-  bool reference_differs = false;    // the reference differs from its second entry
-  std::string verdict{};             // in words
+  stats::Look look = stats::Look::last;  // the look at which its rounds ended
+  Comparison ranking{};                  // by the figure that ranks the contestants
+  Comparison costs{};                    // by the server's CPU time per message
+  std::string verdict{};                 // in words
 
   // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
   // percentile. Where trials have too few messages for it, as in rooms, it is the median or the mean.

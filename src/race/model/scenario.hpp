@@ -137,8 +137,9 @@ struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
   std::string description{};
-  std::uint64_t rounds = 0;  // 0: until `precision` or `time` is reached; kStandardRounds without turns
-  double precision = 0.03;   // half the interval of every ratio
+  std::uint64_t rounds = 0;        // 0: until `precision` or `time` is reached; kStandardRounds without turns
+  double precision = 0.03;         // half the interval of every ratio; contestants within it are equal
+  double least_difference = 0.02;  // the smallest difference that counts
   bool allow_unranked =
       false;  // true: a contestant that is not ranked, or a race without a result, is no failure
   Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given

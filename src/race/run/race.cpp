@@ -42,6 +42,7 @@ class Running {
       result.incomplete = plan_.by_rule
                               ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
                               : fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
+    for (std::size_t i = 0; i < plan_.cases.size(); ++i) plan_.cases[i].look = rule_.look_of(i);
     result.cases = std::move(plan_.cases);
     return result;
   }
@@ -51,9 +52,8 @@ class Running {
     if (result.rounds == plan_.rounds) return false;
     if (plan_.by_time && !rule_.has_time(result.rounds, Clock::now())) return false;
     if (!plan_.by_rule) return true;
-    if (!rule_.is_look(result.rounds)) return true;
+    if (StoppingRule::look_after(result.rounds) == stats::Look::last) return true;
     RaceResult so_far = result;
-    so_far.looks = StoppingRule::kLooks;
     so_far.cases = plan_.cases;
     rule_.look(std::move(so_far));
     return !rule_.reached();

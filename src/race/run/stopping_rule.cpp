@@ -3,20 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "race/figures/ranking.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/model/entries.hpp"
+#include "stats/decision.hpp"
 #include "stats/intervals.hpp"
-#include "stats/ties.hpp"
 
 namespace joust::race {
 namespace {
 
-// The fewest generations. Fewer sample too little of the differences from start to start.
-constexpr std::uint64_t kFewestGenerations = 5;
-constexpr std::uint64_t kRoundsBetweenLooks = 4;
+// The rounds after which a race is looked at before its end. Fewer rounds sample too little of the
+// differences from start to start, and looks in close succession see nearly the same.
+constexpr std::uint64_t kFirstLook = 6, kSecondLook = 10;
 constexpr Duration kCountingTrial = std::chrono::milliseconds(800);
 constexpr Duration kStart = std::chrono::milliseconds(300);  // for the start and the end of both processes
 
@@ -33,16 +32,15 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
 }
 
-// Returns whether a case distinguishes its contestants. A narrow interval alone is not enough: with few
-// rounds it is too narrow by chance more often than later. The least difference, which comes from all pairs,
-// shows that, and never falls below kLeastDifference. Costs count where they are known.
+// Returns whether a case distinguishes its contestants: its least difference is as small as the precision
+// that was asked for. Costs count where they are known.
 bool tells(const CaseResult& one, double precision) {
-  const double enough = std::max(precision, stats::kLeastDifference);
+  const double enough = std::max(precision, one.ranking.measure.least);
   const bool has_figures = std::ranges::any_of(one.entries, [](const Entry& entry) {
     return entry.is_contestant() && entry.ranked && !entry.at_least && entry.summary.trials > 0;
   });
-  return (!has_figures || one.least_difference <= enough) &&
-         (!std::isfinite(one.least_cost_difference) || one.least_cost_difference <= enough);
+  return (!has_figures || one.ranking.least_difference <= enough) &&
+         (!std::isfinite(one.costs.least_difference) || one.costs.least_difference <= enough);
 }
 
 }  // namespace
@@ -52,13 +50,11 @@ StoppingRule::StoppingRule(const Scenario& scenario, const Plan& plan, Time begu
       begun_(begun),
       round_began_(begun),
       longest_(plan.cases.size()),
-      reached_(plan.cases.size(), false) {
-  std::size_t most = 0;
+      reached_(plan.cases.size()) {
   Duration longest{};
   for (const CaseResult& one : plan.cases) {
     const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
         one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.unavailable.empty(); }));
-    most = std::max(most, contestants);
     const Duration counting = counting_trial(one.plan.load) * static_cast<std::int64_t>(contestants);
     reserve_ += counting;
     longest = std::max(longest, counting);
@@ -67,14 +63,12 @@ StoppingRule::StoppingRule(const Scenario& scenario, const Plan& plan, Time begu
   reserve_ = std::min(reserve_, std::max<Duration>(longest, scenario.time / 4));
   shares_time_ = plan.by_rule && plan.cases.size() > 1 &&
                  std::ranges::all_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
-  const std::uint64_t needed = stats::values_for(stats::Family(most, kLooks).of_each());
-  first_look_ = std::max(kFewestGenerations, needed);
 }
 
-bool StoppingRule::is_look(std::uint64_t rounds) const {
-  for (std::size_t look = 0; look < kEarlyLooks; ++look)
-    if (rounds == first_look_ + look * kRoundsBetweenLooks) return true;
-  return false;
+stats::Look StoppingRule::look_after(std::uint64_t rounds) {
+  return rounds == kFirstLook    ? stats::Look::first
+         : rounds == kSecondLook ? stats::Look::second
+                                 : stats::Look::last;
 }
 
 bool StoppingRule::has_time(std::uint64_t rounds, Time now) {
@@ -91,7 +85,7 @@ bool StoppingRule::has_time(std::uint64_t rounds, Time now) {
 
 bool StoppingRule::has_part(std::size_t case_index, Time now) const {
   if (!shares_time_) return true;
-  const auto going = std::ranges::count(reached_, false);
+  const auto going = std::ranges::count_if(reached_, [](const auto& look) { return !look.has_value(); });
   return longest_[case_index] == Duration{} || has_time_for(going * longest_[case_index], now);
 }
 
@@ -104,18 +98,20 @@ bool StoppingRule::has_time_for(Duration round, Time now) const {
 }
 
 void StoppingRule::look(RaceResult so_far) {
+  const stats::Look look = look_after(so_far.rounds);
+  for (CaseResult& one : so_far.cases) one.look = look;
   judge(so_far);
   for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
     const CaseResult& one = so_far.cases[i];
     const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
-    if (rounds_of(one) >= first_look_ && tells(one, scenario_->precision) &&
+    if (!reached_[i] && rounds_of(one) >= kFirstLook && tells(one, scenario_->precision) &&
         std::ranges::all_of(one.entries, precise))
-      reached_[i] = true;
+      reached_[i] = look;
   }
 }
 
 bool StoppingRule::reached() const {
-  return std::ranges::all_of(reached_, std::identity());
+  return std::ranges::all_of(reached_, [](const auto& look) { return look.has_value(); });
 }
 
 }  // namespace joust::race

@@ -3,20 +3,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "race/run/plan.hpp"
+#include "stats/comparison.hpp"
 
 namespace joust::race {
 
 // When a race without a given number of rounds ends: when its time is over, or, in turns, at a look that
 // finds every ratio precise enough, and differences of that size told apart. A race that looked often, and
-// stopped at a pleasing result, would have too narrow intervals. So the number of looks is fixed beforehand,
-// and counted among the comparisons (stats::Family): the end itself and kEarlyLooks before it.
+// stopped at a pleasing result, would have too narrow intervals. So the looks are fixed beforehand, and each
+// has its share of the errors that are allowed (stats::Look).
 class StoppingRule {
  public:
-  static constexpr std::size_t kEarlyLooks = 2;
-  static constexpr std::size_t kLooks = kEarlyLooks + 1;
+  static constexpr std::size_t kLooks = 3;
 
   StoppingRule(const Scenario& scenario, const Plan& plan, Time begun);
 
@@ -30,11 +31,15 @@ class StoppingRule {
   void took(std::size_t case_index, Duration generation);
   bool has_time_for(Duration round, Time now) const;
   bool is_over(Time now) const { return now >= begun_ + scenario_->time; }
-  // Returns whether the race is looked at after so many rounds.
-  bool is_look(std::uint64_t rounds) const;
+  // Returns the look that comes after so many rounds: the last one if the race is not over before.
+  static stats::Look look_after(std::uint64_t rounds);
   // Finds the cases whose ratios are precise enough. Such a case stays precise: it has no more rounds.
   void look(RaceResult so_far);
-  bool reached(std::size_t case_index) const { return reached_[case_index]; }
+  bool reached(std::size_t case_index) const { return reached_[case_index].has_value(); }
+  // Returns the look at which a case was precise enough; otherwise the last one.
+  stats::Look look_of(std::size_t case_index) const {
+    return reached_[case_index].value_or(stats::Look::last);
+  }
   bool reached() const;  // by all cases
 
  private:
@@ -46,9 +51,8 @@ class StoppingRule {
   Duration reserve_{};
   bool shares_time_ = false;
   std::vector<Duration> longest_;  // generation of each case
-  std::vector<bool> reached_;
+  std::vector<std::optional<stats::Look>> reached_;
   bool untimed_ = false;  // the end of some counting trials is not timed: all of them take less than a round
-  std::uint64_t first_look_ = 0;
 };
 
 }  // namespace joust::race

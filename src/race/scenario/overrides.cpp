@@ -158,6 +158,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
   replace(scenario.time, given.time);
   replace(scenario.precision, given.precision);
+  replace(scenario.least_difference, given.least_difference);
   scenario.allow_unranked |= given.allow_unranked;
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;

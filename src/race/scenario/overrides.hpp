@@ -19,7 +19,7 @@ struct Overrides {
   std::optional<std::uint64_t> rounds{}, seed{};
   std::optional<bool> turns{};
   std::optional<Duration> turn{}, time{};
-  std::optional<double> precision{};  // 0.03 is 3 %
+  std::optional<double> precision{}, least_difference{};  // 0.03 is 3 %
   std::optional<std::string> reference{};
   ThreadNumbers threads{};
   std::optional<std::string> wait{};  // of both sides

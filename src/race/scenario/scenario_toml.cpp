@@ -183,12 +183,16 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
   assign(scenario.description, reader.text("description"));
   assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
   assign(scenario.time, reader.duration("time", kShortest));
-  if (const auto text = reader.text("precision")) {
-    if (const auto fraction = parse_percent(*text))
-      scenario.precision = *fraction;
+  const auto read_percent = [&](const char* key, double& fraction) {
+    const auto text = reader.text(key);
+    if (!text) return;
+    if (const auto given = parse_percent(*text))
+      fraction = *given;
     else
-      reader.wrong("precision", fraction.error());
-  }
+      reader.wrong(key, given.error());
+  };
+  read_percent("precision", scenario.precision);
+  read_percent("least_difference", scenario.least_difference);
   assign(scenario.allow_unranked, reader.boolean("allow_unranked"));
   assign(scenario.turns, reader.boolean("turns"));
   scenario.turn = reader.duration("turn", kShortest, kLongestTurn);

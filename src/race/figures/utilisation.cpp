@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "race/figures/utilisation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "race/figures/disturbance.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "stats/student.hpp"
+#include "stats/summary.hpp"
+
+namespace joust::race {
+namespace {
+
+// Returns the number of CPUs that a side can use at the same time.
+double cpus_of(const std::string& pinned, std::uint64_t loops) {
+  const auto cpus = static_cast<double>(cpus_in(pinned).size());
+  const auto busy = static_cast<double>(std::max<std::uint64_t>(1, loops));
+  return cpus > 0 ? std::min(cpus, busy) : busy;
+}
+
+double cpu_us_per_message(const Usage& usage, double messages) {
+  return (usage.user_s + usage.system_s) * 1e6 / messages;
+}
+
+// Estimates the mean of a few values. One value has no interval.
+std::optional<Estimate> mean_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  Estimate estimate{.median = stats::mean(values)};
+  if (values.size() < 2) return estimate;
+  double squares = 0;
+  for (const double value : values) squares += std::pow(value - estimate.median, 2);
+  const auto count = static_cast<double>(values.size());
+  const double half = stats::student_quantile(1 - stats::kTogether, values.size() - 1) *
+                      std::sqrt(squares / (count - 1) / count);
+  estimate.interval = {estimate.median - half, estimate.median + half};
+  estimate.confidence = stats::kTogether;
+  return estimate;
+}
+
+}  // namespace
+
+// Steal time is not usable, so it does not count as idle.
+void add_utilisation(const RaceResult& race, CaseResult& one) {
+  for (Entry& entry : one.entries) {
+    if (entry.in_process) continue;  // one process is both sides
+    std::vector<double> server, client;
+    for (const Trial* trial : usable_trials(entry)) {
+      const auto rate = trial->throughput_per_s();
+      const double messages = trial->messages_of_usage();
+      if (!rate || messages <= 0) continue;
+      const double usable = 1e6 * std::max(0.1, 1 - steal_share(*trial).value_or(0));
+      client.push_back(*rate * cpu_us_per_message(trial->load->usage, messages) / usable /
+                       cpus_of(race.cpus.client, trial->client.threads));
+      if (const auto cost = trial->server_cpu_us_per_message())
+        server.push_back(*rate * *cost / usable / cpus_of(race.cpus.server, trial->server.threads));
+    }
+    entry.summary.client_utilisation = mean_of(client);
+    entry.summary.server_utilisation = mean_of(server);
+  }
+}
+
+bool client_is_limit(const Summary& summary) {
+  const auto& client = summary.client_utilisation;
+  if (!client) return false;
+  return (client->interval.is_known() ? client->interval.high : client->median) > kClientIsLimit;
+}
+
+}  // namespace joust::race
