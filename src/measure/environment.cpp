@@ -38,6 +38,20 @@ constexpr Setting kMachine[] = {
     {"smt", "sys/devices/system/cpu/smt/control"},
     {"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
 };
+// Of the kernel's build and boot, and of the power management: informative only, because some lines differ
+// from boot to boot.
+constexpr Setting kBoot[] = {
+    {"kernel_build", "proc/version", false},
+    {"boot_command_line", "proc/cmdline", false},
+    {"isolated_cpus", "sys/devices/system/cpu/isolated", false},
+    {"nohz_full_cpus", "sys/devices/system/cpu/nohz_full", false},
+    {"transparent_hugepage", "sys/kernel/mm/transparent_hugepage/enabled", false},
+    {"randomize_va_space", "proc/sys/kernel/randomize_va_space", false},
+    {"cpu_boost", "sys/devices/system/cpu/cpufreq/boost", false},
+    {"intel_no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo", false},
+    {"idle_driver", "sys/devices/system/cpu/cpuidle/current_driver", false},
+    {"numa_nodes", "sys/devices/system/node/online", false},
+};
 constexpr Setting kSysctls[] = {
     {"tcp_congestion_control", "proc/sys/net/ipv4/tcp_congestion_control"},
     // Informative only: the algorithm that a trial used is read back from its sockets.
@@ -51,6 +65,12 @@ constexpr Setting kSysctls[] = {
     {"rmem_max", "proc/sys/net/core/rmem_max"},
     {"wmem_default", "proc/sys/net/core/wmem_default"},
     {"wmem_max", "proc/sys/net/core/wmem_max"},
+    {"tcp_slow_start_after_idle", "proc/sys/net/ipv4/tcp_slow_start_after_idle"},
+    {"tcp_no_metrics_save", "proc/sys/net/ipv4/tcp_no_metrics_save"},
+    {"tcp_autocorking", "proc/sys/net/ipv4/tcp_autocorking"},
+    {"default_qdisc", "proc/sys/net/core/default_qdisc"},
+    {"netdev_max_backlog", "proc/sys/net/core/netdev_max_backlog"},
+    {"backlog_threaded", "proc/sys/net/core/backlog_threaded"},
     {"busy_poll", "proc/sys/net/core/busy_poll"},
     {"busy_read", "proc/sys/net/core/busy_read"},
     {"io_uring_disabled", "proc/sys/kernel/io_uring_disabled"},
@@ -175,6 +195,7 @@ Environment read_environment(const std::string& root) {
   add("hypervisor", hypervisor());
   add("mitigations", mitigations(root));
   add("governor", governor(root));
+  for (const Setting& one : kBoot) add(one.name, file_value(root + one.path), one.must_agree);
   for (const Setting& one : kSysctls) add(one.name, file_value(root + one.path), one.must_agree);
   add("limit_nofile", limit(RLIMIT_NOFILE));
   add("limit_nproc", limit(RLIMIT_NPROC), false);  // reached or not: it does not slow a run down

@@ -266,6 +266,7 @@ ordered_json case_json(const CaseResult& one) {
 ordered_json scenario_json(const race::RaceResult& race) {
   const race::Scenario& scenario = race.scenario;
   return {{"file", scenario.file},
+          {"text", race.scenario_text},
           {"title", scenario.title},
           {"description", scenario.description},
           {"rounds", scenario.rounds},
@@ -323,6 +324,9 @@ std::string race_json(const race::RaceResult& race) {
   }
   const ordered_json document{{"schema", kSchema},
                               {"joust", race.version},
+                              {"started", race.started},
+                              {"took_s", race.took_s},
+                              {"command_line", race.command_line},
                               {"seed", race.seed},
                               {"rounds", race.rounds},
                               {"generations", generations_of(race)},

@@ -65,6 +65,8 @@ ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPl
   return {{"unit", unit_text(plan.unit)},
           {"count", plan.count > 0 ? ordered_json(plan.count) : ordered_json(nullptr)},
           {"round", column(&race::Turn::number)},
+          {"order", column(&race::Turn::order)},
+          {"start", column(&race::Turn::start_s)},
           {"window_s", column(&race::Turn::window_s)},
           {"verified", column(&race::Turn::verified)},
           {"turn_s", column(&race::Turn::turn_s)},

@@ -3,7 +3,11 @@
 
 #include <unistd.h>
 
+#include <array>
+#include <ctime>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <utility>
 
 #include "base/suggestion.hpp"
@@ -50,6 +54,31 @@ std::uint64_t loops_in(const std::string& text) {
   return *loops;
 }
 
+// Returns the time, "2026-01-31T09:30:00Z".
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text.data(), length};
+}
+
+// Returns the words that this program was started with; none where the system does not tell.
+std::vector<std::string> own_command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+std::string text_of_file(const std::string& path) {
+  if (path.empty()) return {};
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
 }  // namespace
 
 race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
@@ -78,6 +107,8 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
     if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
       throw UsageError(without_name(refused, program));
   race::RaceResult result;
+  const std::string started = utc_now();
+  const Time begun = Clock::now();
   {
     report::RaceProgress progress;
     race::ProcessRunner runner(
@@ -85,6 +116,10 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
     result = race::run_race(scenario, std::move(plan), runner, progress, stop);
   }
   result.scenario.time = time;
+  result.started = started;
+  result.took_s = std::chrono::duration<double>(Clock::now() - begun).count();
+  result.command_line = own_command_line();
+  result.scenario_text = text_of_file(scenario.file);
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();

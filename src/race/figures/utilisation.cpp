@@ -33,7 +33,7 @@ std::optional<Estimate> mean_of(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   const double half = stats::student_quantile(1 - stats::kTogether, values.size() - 1) *
                       std::sqrt(squares / (count - 1) / count);
-  estimate.interval = {estimate.median - half, estimate.median + half};
+  estimate.interval = {std::max(0.0, estimate.median - half), estimate.median + half};
   estimate.confidence = stats::kTogether;
   return estimate;
 }

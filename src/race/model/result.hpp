@@ -244,6 +244,10 @@ struct CaseResult {
 
 struct RaceResult {
   Scenario scenario{};
+  std::string scenario_text{};              // of the file; empty for a race described by flags
+  std::vector<std::string> command_line{};  // of the program
+  std::string started{};                    // UTC, "2026-01-31T09:30:00Z"
+  double took_s = 0;                        // from the first process to the last
   std::string version{};
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;  // finished

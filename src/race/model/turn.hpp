@@ -9,6 +9,8 @@ namespace joust::race {
 // A slice of a generation in which one contestant worked and the others were stopped.
 struct Turn {
   std::uint64_t number = 0;                   // of its contestant in the generation, from 1
+  std::uint64_t order = 0;                    // its place in its round of turns, from 1
+  double start_s = 0;                         // its begin, from the begin of the race
   double window_s = 0;                        // from the last reply of the ramp to the last reply
   std::uint64_t verified = 0;                 // replies in that time
   std::uint64_t messages = 0;                 // messages of the whole turn

@@ -155,10 +155,14 @@ class GenerationRun {
     std::vector<double> lengths_s;
     std::vector<std::size_t> order = alive_;
     stats::shuffle(order, random);
+    std::uint64_t place = 0;
     for (const std::size_t i : order) {
       if (stop_.requested()) break;
+      const std::chrono::duration<double> start = Clock::now() - plan_.race_began;
       if (auto turn = generation_.take_turn(i, size, true)) {
         turn->number = number;
+        turn->order = ++place;
+        turn->start_s = start.count();
         lengths_s.push_back(turn->turn_s);
         turns_[i].push_back(*turn);
       } else {

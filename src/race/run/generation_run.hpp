@@ -27,6 +27,7 @@ Duration turn_length(Duration latency);
 struct GenerationPlan {
   std::uint64_t seed = 0;
   std::uint64_t number = 0;  // number of the generation, from 1
+  Time race_began{};         // what turns count their begin from
   Duration window{};         // the least sum of the windows of a contestant's turns
   Duration warmup{};         // a turn of each contestant that is not recorded
   // The length of a turn. Empty: chosen after the warm-up. In an open loop it is the least length. If the

@@ -133,6 +133,7 @@ class Running {
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
     GenerationPlan generation{.seed = plan_.seed,
                               .number = round,
+                              .race_began = begun_,
                               .window = one.load.duration,
                               .warmup = one.load.warmup,
                               .turn = turn_of_case_[case_index],

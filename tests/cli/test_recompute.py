@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""A result can be recomputed from its own turns, by a script that shares no code with the race."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from program import run
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "script/recompute"
+
+
+def recompute(path):
+    return subprocess.run([sys.executable, "-B", SCRIPT, path], capture_output=True, text=True, timeout=60)
+
+
+class Recompute(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="joust-")
+        cls.path = pathlib.Path(cls.folder.name) / "race.json"
+        done = run("race", "--server", "epoll,poll,threads", "-p", "echo", "-c", 8, "-d", "60ms",
+                   "-w", "20ms", "--rounds", 4, "--json", cls.path)
+        assert done.returncode in (0, 3), done.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_every_number_is_found_again(self):
+        done = recompute(self.path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\n\d\d numbers and decisions compared, 0 differ\n")
+
+    def test_a_number_that_was_changed_is_found(self):
+        document = json.loads(self.path.read_text())
+        document["contestants"][0]["trials"][1]["turns"]["verified"][0] *= 3
+        document["cases"][0]["pairs"][0]["decision"] = "no decision"
+        changed = self.path.with_name("changed.json")
+        changed.write_text(json.dumps(document))
+        done = recompute(changed)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("decision: recomputed", done.stdout)
+
+    def test_another_document_is_refused(self):
+        other = self.path.with_name("other.json")
+        for text in ("{}", "[]", "nonsense"):
+            other.write_text(text)
+            done = recompute(other)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("script/recompute: ", done.stderr)
+
+    def test_the_turns_have_their_order_and_begin(self):
+        document = json.loads(self.path.read_text())
+        trials = [each["trials"][0] for each in document["contestants"] if each["kind"] != "ceiling"]
+        orders = [trial["turns"]["order"][0] for trial in trials]
+        self.assertEqual(sorted(orders), list(range(1, len(trials) + 1)))
+        by_order = sorted(trials, key=lambda trial: trial["turns"]["order"][0])
+        begins = [trial["turns"]["start"][0] for trial in by_order]
+        self.assertEqual(begins, sorted(begins))
+        self.assertIn("race", document["command_line"])
+        self.assertRegex(document["started"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+
+if __name__ == "__main__":
+    unittest.main()
