@@ -38,7 +38,7 @@ constexpr Setting kMachine[] = {
     {"smt", "sys/devices/system/cpu/smt/control"},
     {"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
 };
-// Of the kernel's build and boot, and of the power management: informative only, because some lines differ
+// The kernel's build and boot, and of the power management: informative only, because some lines differ
 // from boot to boot.
 constexpr Setting kBoot[] = {
     {"kernel_build", "proc/version", false},

@@ -157,7 +157,7 @@ ordered_json pairs_json(const CaseResult& one) {
                        {"ratio", ratio_json(pair.ratio)},
                        {"chance", pair.ratio.chance},
                        {"rounds", pair.ratio.rounds},
-                       {"of_bounds", pair.of_bounds},
+                       {"understated", pair.understated},
                        {"decision", decision_text(pair.decision)}});
   };
   add(one.ranking, ranking_figure(one));

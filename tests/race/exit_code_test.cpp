@@ -41,6 +41,9 @@ TEST_F(ExitCode, OfARaceThatTellsNothing) {
   EXPECT_EQ(exit_code(result), 3);
   EXPECT_EQ(invalid_because(result), "the race tells nothing of its contestants");
   result.scenario.allow_unranked = true;
+  EXPECT_EQ(exit_code(result), 3)
+      << "a scenario that allows missing contestants does not allow an empty result";
+  result.scenario.allow_nothing = true;
   EXPECT_EQ(exit_code(result), 0);
 }
 

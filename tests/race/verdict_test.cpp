@@ -154,7 +154,7 @@ TEST_F(VerdictOfBounds, ABoundAboveAFigureIsFaster) {
   EXPECT_TRUE(text.starts_with("io-uring is at least 1.50x epoll (1.")) << text;
   EXPECT_TRUE(
       text.contains("; the client was the limit of io-uring, so throughput is only a lower bound there, "
-                    "and differences of throughput and cost are understated; a message costs io-uring "))
+                    "and differences of throughput and cost are understated: what is not said here"))
       << text;
 }
 
@@ -176,16 +176,18 @@ TEST_F(VerdictOfBounds, WhereAllAreBoundsCostSpeaks) {
   const std::string text = limited({"epoll", "io-uring", "threads"});
   EXPECT_TRUE(
       text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput gives no "
-                       "places, and differences of throughput and cost are understated; a message costs "
-                       "io-uring 0.667x (0.66"))
+                       "places, and differences of throughput and cost are understated: ") &&
+      text.contains("; a message costs io-uring 0.667x (0.66"))
       << text;
 }
 
-TEST_F(VerdictOfBounds, EqualCostsAreSaid) {
+// A server that is 3 % dearer shows less than 1 % of it beside a full client: that is no proof that two are
+// equal.
+TEST_F(VerdictOfBounds, CostsAreNeverEqualBesideAFullClient) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
   const std::string text = limited({"epoll", "io-uring", "threads"});
-  EXPECT_TRUE(text.ends_with("by cost, threads and io-uring equal epoll within 3.0 %.")) << text;
-  EXPECT_EQ(text.find("equal"), text.rfind("equal")) << "bounds are never equal: " << text;
+  EXPECT_FALSE(text.contains("equal")) << text;
+  EXPECT_TRUE(text.contains("what is not said here is not decided")) << text;
 }
 
 TEST_F(VerdictOfBounds, ALoneBoundSaysSo) {

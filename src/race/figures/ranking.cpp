@@ -23,13 +23,20 @@ bool has_place(const Entry& entry, const RankedBy& by) {
   return competes(entry) && !is_bound(entry, by.better) && !(by.is_cost && entry.server_polls());
 }
 
+// Returns whether the differences of a contestant from others are greater than its figures show: those of its
+// throughput, and, if the client was the limit, those of its cost too. A schedule that is the limit gives all
+// servers the same work, so their costs compare.
+bool understates(const Entry& entry, const RankedBy& by, const CaseResult& one) {
+  return entry.at_least && (!by.is_cost || one.plan.load.interval.count() == 0);
+}
+
 // Decides on two contestants. A bound may be any amount too low: it proves a difference if the greater of the
-// two figures is the bound, and it never proves that two are equal.
-stats::Decision decide(const stats::Ratio& ratio, const Entry& a, const Entry& b, stats::Better better,
-                       const stats::Measure& measure) {
+// two figures is the bound. Where differences are understated, it is never known that two are equal.
+stats::Decision decide(const stats::Ratio& ratio, const Entry& a, const Entry& b, const RankedBy& by,
+                       const stats::Measure& measure, bool understated) {
   const stats::Decision decision = stats::decide(ratio, measure);
-  if (!is_bound(a, better) && !is_bound(b, better)) return decision;
-  const bool proves = !is_bound(ratio.estimate > 1 ? b : a, better);
+  if (!understated) return decision;
+  const bool proves = !is_bound(ratio.estimate > 1 ? b : a, by.better);
   return decision == stats::Decision::differ && proves ? decision : stats::Decision::undecided;
 }
 
@@ -149,11 +156,12 @@ Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& me
       const stats::Ratio ratio = ratios.of(a, b);
       if (ratio.rounds == 0) continue;
       const Entry &of_a = *compared[a], &of_b = *compared[b];
+      const bool understated = understates(of_a, by, one) || understates(of_b, by, one);
       comparison.pairs.push_back({.a = of_a.contestant.name,
                                   .b = of_b.contestant.name,
                                   .ratio = ratio,
-                                  .decision = decide(ratio, of_a, of_b, by.better, comparison.measure),
-                                  .of_bounds = is_bound(of_a, by.better) || is_bound(of_b, by.better)});
+                                  .decision = decide(ratio, of_a, of_b, by, comparison.measure, understated),
+                                  .understated = understated});
     }
 
   const Entry* reference = find_entry(one, one.reference);

@@ -32,8 +32,13 @@ void apply_bars(CaseResult& one) {
     }
 }
 
-void apply_places(const Ranking& ranking, std::optional<stats::Places> Entry::*place, CaseResult& one) {
-  for (std::size_t i = 0; i < one.entries.size(); ++i) one.entries[i].*place = ranking.ranks[i].place;
+// Stores the places. In a first round that did not end, those that were not reached have none, so no other
+// has one either.
+void apply_places(const Ranking& ranking, std::optional<stats::Places> Entry::*place, const RaceResult& race,
+                  CaseResult& one) {
+  const bool is_cut = race.rounds == 0 && !race.complete;
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    one.entries[i].*place = is_cut ? std::nullopt : ranking.ranks[i].place;
 }
 
 stats::Measure measure_of(const RaceResult& race) {
@@ -49,7 +54,7 @@ void apply_ratios(const Ranking& ranking, CaseResult& one, Ratio ratio) {
 void rank_contestants(const RaceResult& race, CaseResult& one) {
   Ranking ranking = rank(one, ranked_by(one), measure_of(race));
   one.ranking = std::move(ranking.comparison);
-  apply_places(ranking, &Entry::place, one);
+  apply_places(ranking, &Entry::place, race, one);
   if (!one.ranked_by_latency())
     apply_ratios(
         ranking, one, [](Summary & summary) -> auto& { return summary.ratio; });
@@ -58,7 +63,7 @@ void rank_contestants(const RaceResult& race, CaseResult& one) {
 void rank_cost(const RaceResult& race, CaseResult& one) {
   Ranking ranking = rank(one, cost_ranking(), measure_of(race));
   one.costs = std::move(ranking.comparison);
-  apply_places(ranking, &Entry::cost_place, one);
+  apply_places(ranking, &Entry::cost_place, race, one);
   apply_ratios(
       ranking, one, [](Summary & summary) -> auto& { return summary.cost_ratio; });
 }
@@ -137,8 +142,9 @@ std::string invalid_because(const RaceResult& race) {
     for (const CheckResult& check : one.checks)
       if (check.invalidates) return of_case(check.detail);
     if (was_tried(one) && nobody_is_sound(one)) return of_case("no contestant can be ranked");
+    if (tells_nothing(one) && !race.scenario.allow_nothing)
+      return of_case("the race tells nothing of its contestants");
     if (race.scenario.allow_unranked) continue;
-    if (tells_nothing(one)) return of_case("the race tells nothing of its contestants");
     for (const Entry& entry : one.entries)
       if (was_to_be_ranked(entry) && !is_sound(entry))
         not_ranked.push_back(of_case(in_list(entry.contestant.name)));

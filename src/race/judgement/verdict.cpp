@@ -69,7 +69,7 @@ Decisions decisions_of(const Comparison& comparison, const std::vector<const Ent
     if (!pair) continue;
     if (pair->decision == stats::Decision::differ)
       decisions.differ.push_back(*pair);
-    else if (pair->of_bounds)
+    else if (pair->understated)
       continue;  // the figures prove nothing
     else if (pair->decision == stats::Decision::equal && !is_told(*pair))
       decisions.equal.push_back(in_list(entry->contestant.name));
@@ -182,8 +182,9 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
     return {fmt::format("the load was the limit of {}, so throughput {}", names_of(bounds),
                         nobody_else ? "gives no places" : "is only a lower bound there")};
   return {
-      fmt::format("the client was the limit of {}, so throughput {}, and differences of throughput and "
-                  "cost are understated",
+      fmt::format("the client was the limit of {}, so throughput {}, and differences of throughput and cost "
+                  "are understated: what is not said here is not decided, and more work for each message "
+                  "(-p work --work 10us) would show it",
                   names_of(bounds), nobody_else ? "gives no places" : "is only a lower bound there")};
 }
 

@@ -114,7 +114,9 @@ struct Pair {
   std::string a{}, b{};  // their names
   stats::Ratio ratio{};  // a to b
   stats::Decision decision = stats::Decision::undecided;
-  bool of_bounds = false;  // a figure is a lower bound: then `decision` is what the bounds prove
+  // The true difference may be greater, because the load was the limit of one. `decision` is then what the
+  // figures prove.
+  bool understated = false;
 };
 
 // All contestants of a case, compared by one figure.

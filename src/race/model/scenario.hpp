@@ -140,8 +140,8 @@ struct Scenario {
   std::uint64_t rounds = 0;        // 0: until `precision` or `time` is reached; kStandardRounds without turns
   double precision = 0.03;         // half the interval of every ratio; contestants within it are equal
   double least_difference = 0.02;  // the smallest difference that counts
-  bool allow_unranked =
-      false;  // true: a contestant that is not ranked, or a race without a result, is no failure
+  bool allow_unranked = false;     // a contestant that is not ranked is no failure
+  bool allow_nothing = false;      // nor is a race that tells nothing of its contestants
   Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
   bool quick = false;  // warn of disturbed rounds and do not repeat them

@@ -160,6 +160,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.precision, given.precision);
   replace(scenario.least_difference, given.least_difference);
   scenario.allow_unranked |= given.allow_unranked;
+  scenario.allow_nothing |= given.allow_unranked;
   replace(scenario.turns, given.turns);
   if (given.turn) scenario.turn = given.turn;
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
