@@ -250,7 +250,7 @@ void LoadRun::lose_schedule(const Channel& channel) {
   const std::uint64_t due = schedule.due_before(*closes());
   const std::uint64_t due_in_window = due - schedule.due_before(*opens());
   recorder_.never_sent(due_in_window);
-  recorder_.behind_at_end(channel.entered_window ? due : due_in_window);
+  recorder_.at_close(channel.entered_window ? due : due_in_window, 0);
 }
 
 }  // namespace joust

@@ -18,7 +18,6 @@ constexpr double kFirstRate = 1000;
 constexpr double kLowestRate = 1, kHighestRate = 1e9;  // limits of the rates that are tried
 constexpr double kCloseEnough = 1.02;
 constexpr int kMajority = 2;                                // tries, of three
-constexpr double kMostUnsent = 0.01;                        // share of the requests due
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -32,7 +31,6 @@ constexpr std::array kFigures{
 
 void judge(const Criterion& criterion, SearchStep& step) {
   const LoadResult& load = step.load;
-  const auto due = static_cast<double>(load.due()), unsent = static_cast<double>(load.messages.unsent);
   const auto value = criterion.of(load.latency);
   step.held = Held::no;
   if (load.interrupted) {
@@ -42,8 +40,8 @@ void judge(const Criterion& criterion, SearchStep& step) {
     step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
   } else if (load.messages.lost > 0) {
     step.why = fmt::format("{} lost", counted(load.messages.lost, "message"));
-  } else if (unsent > kMostUnsent * due) {
-    step.why = fmt::format("{:.1f} % not sent in time", 100 * unsent / due);
+  } else if (!load.kept_rate()) {
+    step.why = fmt::format("{:.1f} % of the rate not kept", 100 * (1 - load.achieved().value_or(0)));
   } else if (load.messages.verified == 0) {
     step.why = "no reply";
   } else if (!value || static_cast<double>(load.messages.verified) < criterion.messages_needed() / 2) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """joust load -R: the open loop, end to end."""
 
+import json
 import re
 import signal
 import threading
@@ -95,6 +96,37 @@ class OpenLoop(Case):
         self.assertIn("not sent in the window", done.stdout)
         self.assertIn("never sent", done.stdout)
         self.assertIn("did not keep up with the rate", done.stdout)
+
+    # Planted: the server needs twice the time that the rate leaves it. Each request finds a free connection.
+    def test_a_backlog_that_fits_into_the_connections_is_seen_as_such(self):
+        with Server("-e", "epoll", "-p", "work", "--work", "200us") as server:
+            plan = ("-c", 1000, "-R", "10k", "-d", "120ms")
+            done, result = self.load("-p", "work", "--connect", server.address, *plan)
+        messages = result["messages"]
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.valid(self.path("load.json"))
+        self.assertLess(messages["unsent"], 0.1 * messages["due"])
+        self.assertGreater(messages["open_at_close"] - messages["open_at_opening"], 0.3 * messages["due"])
+        self.assertRegex(done.stdout, r"did not keep up with the rate: [1-6][0-9]\.[0-9] % of it")
+
+    def test_a_race_in_turns_does_not_pass_an_overloaded_server(self):
+        race = ("race", "--server", "epoll,poll", "-p", "work", "--work", "200us", "-c", 1000, "-R", "10k")
+        size = ("--rounds", 1, "--turn", "100ms", "-d", "300ms", "--quick")
+        done = run(*race, *size, "--json", self.path("race.json"))
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        with open(self.path("race.json"), encoding="utf-8") as file:
+            result = json.load(file)
+        self.assertTrue(result["cases"][0]["turns"])
+        (check,) = [check for check in result["checks"] if check["id"] == 2]
+        self.assertEqual(check["verdict"], "REFUSE")
+        self.assertEqual(set(check["not_ranked"]), {"epoll", "poll"})
+        for contestant in result["contestants"]:
+            if contestant["kind"] == "contestant":
+                summary = contestant["summary"]
+                self.assertLess(summary["schedule"]["kept_fraction"], 0.7)
+                self.assertLess(summary["throughput_per_s"]["median"], 7000)
+        self.assertRegex(done.stdout, r"replies/s\b")
+        self.assertNotIn(" 10.0k ", done.stdout)
 
     def test_a_search_finds_a_rate_or_says_that_there_is_none(self):
         with Server("-e", "epoll", "-p", "echo") as server:

@@ -30,9 +30,11 @@ LoadResult read_again(const LoadResult& result) {
 // here on purpose.
 auto members(const Recorder::Counts& counts) {
   const auto& [sent, verified, beside, failed, lost, late, duplicated, in_flight, answered, never_answered,
-               oldest_open, unsent, never_sent, bytes_sent, bytes_received] = counts;
+               oldest_open, unsent, never_sent, open_at_opening, open_at_close, bytes_sent, bytes_received] =
+      counts;
   return std::tuple(sent, verified, beside, failed, lost, late, duplicated, in_flight, answered,
-                    never_answered, oldest_open, unsent, never_sent, bytes_sent, bytes_received);
+                    never_answered, oldest_open, unsent, never_sent, open_at_opening, open_at_close,
+                    bytes_sent, bytes_received);
 }
 
 auto members(const Usage& usage) {
@@ -109,6 +111,8 @@ LoadResult drawn_result(bool open_loop, bool turns, bool lossy) {
   if (open_loop) {
     result.messages.unsent = drawn.number();
     result.messages.never_sent = drawn.number();
+    result.messages.open_at_opening = drawn.number();
+    result.messages.open_at_close = drawn.number();
     result.uncorrected_latency = drawn.distribution();
     result.send_lateness = drawn.distribution();
   }

@@ -13,9 +13,7 @@
 namespace joust::race {
 namespace {
 
-// The least share of the schedule that counts as kept.
-constexpr double kKept = 0.99;
-// The confidence with which a share below kKept is known.
+// The confidence with which a share below kKeptShare is known.
 constexpr double kKeptConfidence = 0.95;
 // A smaller share is too little whatever its interval.
 constexpr double kFarBehind = 0.80;
@@ -38,14 +36,16 @@ struct Fidelity {
   bool too_little() const {
     if (achieved.median < kFarBehind) return true;
     return achieved.interval.is_known() && achieved.confidence >= kKeptConfidence &&
-           achieved.interval.high < kKept;
+           achieved.interval.high < kKeptShare;
   }
-  bool behind_at_times() const { return achieved.median < kKept || least() < kKept; }
+  bool behind_at_times() const { return achieved.median < kKeptShare || least() < kKeptShare; }
   bool late() const { return lateness_p50_ns > kLateGenerator * ranked_latency_ns; }
   bool half_is_late() const { return lateness_p50_ns > kLatenessWorthAWord * latency_p50_ns; }
   bool late_at_times() const { return lateness_p99_ns > kLatenessWorthAWord * latency_p50_ns; }
   double least() const { return achieved.interval.is_known() ? achieved.interval.low : achieved.median; }
-  std::string text() const { return percent(1 - achieved.median, 1) + " of the requests due were not sent"; }
+  std::string text() const {
+    return fmt::format("the backlog grew by {} of the requests due", percent(1 - achieved.median, 1));
+  }
   std::string text_at_times() const {
     if (!achieved.interval.is_known()) return text();
     return fmt::format("{} ({} to {} by the round)", text(), percent(1 - achieved.interval.high, 1),
