@@ -107,7 +107,10 @@ std::string rate_text(const race::Case& one) {
   if (!one.load.open_loop()) return share;
   std::string text = fmt::format("{} messages/s", format_rate(one.load.rate_per_s));
   if (one.capacity)
-    text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)", share,
+    text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)",
+                        share.empty() ? fmt::format("{:.3g}% of the capacity",
+                                                    100 * one.load.rate_per_s / one.capacity->per_s)
+                                      : share,
                         one.capacity->contestant, format_count(one.capacity->per_s));
   return text;
 }
@@ -146,7 +149,8 @@ std::string length_text(const race::Case& one) {
   const LoadPlan& load = one.load;
   if (!load.turns)
     return load.messages ? counted(*load.messages, "message") + " on each"
-                         : format_duration(load.duration) + " a trial";
+                         : format_duration(load.duration) + " a trial" +
+                               (one.is_near_capacity() ? ", without turns near the capacity" : "");
   const char* const unit = one.turn.unit == race::TurnUnit::transfers ? "transfer" : "message";
   std::string turns = "turns";
   if (load.counted_turns)

@@ -156,6 +156,19 @@ TEST_F(ScheduleCheck, FewRoundsWarnAndDoNotBar) {
   EXPECT_TRUE(planted([](Trial& trial) { achieve(trial, 0.5); }).bars.contains("epoll"));
 }
 
+// Its p99.9 is 11 ms.
+TEST_F(ScheduleCheck, TurnsThatAreShortBesideTheTailAreTold) {
+  const auto in_turns_of = [](double turn_s) {
+    return [=](Trial& trial) { trial.turns = {Turn{.number = 1, .turn_s = turn_s}}; };
+  };
+  const CheckResult result = planted(in_turns_of(0.12));
+  EXPECT_EQ(result.verdict, Verdict::warn);
+  EXPECT_TRUE(has(result.detail, "epoll: its p99.9 of 11.")) << result.detail;
+  EXPECT_TRUE(has(result.detail, "is more than a twentieth of a turn (120 ms), so its p99 is too small"))
+      << result.detail;
+  EXPECT_EQ(planted(in_turns_of(0.4)).verdict, Verdict::pass);
+}
+
 // The client of a paced load polls, so its CPU is always full.
 TEST_F(ScheduleCheck, AFullCpuOfTheGeneratorIsNoFault) {
   const CheckResult result = planted([](Trial& trial) {

@@ -78,6 +78,29 @@ std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
                      format_rate(one.plan.load.rate_per_s), fidelity.text());
 }
 
+// Returns the mean length of the turns of an entry; nothing if it took none.
+std::optional<double> turn_length_s(const Entry& entry) {
+  double sum_s = 0, turns = 0;
+  for (const Trial* trial : usable_trials(entry))
+    for (const Turn& turn : trial->turns) {
+      sum_s += turn.turn_s;
+      turns += 1;
+    }
+  return turns > 0 ? std::optional(sum_s / turns) : std::nullopt;
+}
+
+// Warns of turns that are too short for the tail. A turn begins without a queue and ends without one.
+void look_at_turns(const Entry& entry, Findings& findings) {
+  constexpr double kTails = 20;  // in a turn that is long enough
+  const auto length_s = turn_length_s(entry);
+  const auto tail_ns = entry.summary.latency.percentile(0.999);
+  if (!length_s || !tail_ns || kTails * static_cast<double>(*tail_ns) <= 1e9 * *length_s) return;
+  findings.warn(
+      "{}: its p99.9 of {} is more than a twentieth of a turn ({}), so its p99 is too small: who would have "
+      "waited behind the ends of turns is missing (see --turns off)",
+      entry.contestant.name, time_text(static_cast<double>(*tail_ns)), time_text(1e9 * *length_s));
+}
+
 }  // namespace
 
 CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
@@ -98,6 +121,7 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
       findings.bar(answerable(*entry), fault, name);
     else if (fidelity->behind_at_times())
       findings.warn("{}: behind its schedule at times: {}", name, fidelity->text_at_times());
+    look_at_turns(*entry, findings);
     if (fidelity->half_is_late())
       findings.warn(
           "{}: half of the requests were sent {} late or more, of a median latency of {}, because the "

@@ -30,6 +30,11 @@ bool Case::open_loop() const {
   return load.open_loop() || rate_share || !rates.empty() || (sweep && sweep->axis == "rate");
 }
 
+bool Case::is_near_capacity() const {
+  if (!capacity || !load.open_loop()) return false;
+  return rate_share.value_or(load.rate_per_s / capacity->per_s) > kMostInTurns;
+}
+
 LoadPlan Case::load_at_some_rate() const {
   LoadPlan some = load;
   if (open_loop() && !load.open_loop()) some.rate_per_s = static_cast<double>(load.connections);
