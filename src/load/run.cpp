@@ -16,6 +16,7 @@ constexpr Duration kRequestTimeout = std::chrono::seconds(5);
 constexpr Duration kLossTimeout = std::chrono::seconds(1);
 
 LoadPlan completed(LoadPlan plan, bool lossy) {
+  plan.arrivals = plan.known_arrivals();
   if (!plan.request_timeout) plan.request_timeout = lossy ? kLossTimeout : kRequestTimeout;
   if (!plan.turns) return plan;
   plan.messages.reset();  // the turns of a load determine how long it sends

@@ -67,7 +67,7 @@ std::string throughput_lines(const LoadResult& result) {
 std::string schedule_line(const LoadResult& result) {
   std::string text =
       fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
-                  result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
+                  result.plan.has_poisson_arrivals() ? "" : " (constant arrivals, kinder than users are)",
                   report::grouped(result.due()));
   if (result.messages.unsent > 0)
     text += fmt::format(", {} of them not sent in the window", report::grouped(result.messages.unsent));

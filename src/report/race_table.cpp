@@ -119,10 +119,10 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
   const LoadPlan& load = one.load;
   if (load.interval.count() > 0)
     parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
-  const bool is_poisson = load.arrivals == LoadPlan::Arrivals::poisson;
+  const bool is_poisson = one.load_at_some_rate().has_poisson_arrivals();
   if (one.open_loop())
-    parts.insert(parts.end(),
-                 {"open loop", rate_text(one), is_poisson ? "poisson arrivals" : "constant arrivals"});
+    parts.insert(parts.end(), {"open loop", rate_text(one),
+                               is_poisson ? "Poisson arrivals" : "constant arrivals, kinder than users are"});
   if (load.phase == LoadPlan::Phase::together) parts.emplace_back("all at the same instants");
   if (one.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"

@@ -90,6 +90,7 @@ LoadResult drawn_result(bool open_loop, bool turns, bool lossy) {
   LoadResult result;
   result.plan = {.connections = 7, .duration = std::chrono::milliseconds(1234), .depth = 3};
   if (open_loop) result.plan.rate_per_s = 512.5;
+  result.plan.arrivals = result.plan.known_arrivals();
   result.plan.turns = turns;
   result.interrupted = true;
   for (std::uint64_t* count :

@@ -23,7 +23,7 @@ Duration pause_of(const LoadPlan& load) {
 }
 
 Duration longest_pause_of(const LoadPlan& load) {
-  return load.arrivals == LoadPlan::Arrivals::poisson ? kLongestPoissonGap * pause_of(load) : pause_of(load);
+  return load.has_poisson_arrivals() ? kLongestPoissonGap * pause_of(load) : pause_of(load);
 }
 
 bool Case::open_loop() const {

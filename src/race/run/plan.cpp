@@ -161,6 +161,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
+    if (one.load.open_loop()) result.plan.load.arrivals = one.load.known_arrivals();
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
@@ -189,6 +190,7 @@ void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index,
   Case& one = plan.cases[case_index].plan;
   const std::uint64_t seed = one.load.seed;
   one.load = scenario.cases[case_index].load;
+  one.load.arrivals = one.load.known_arrivals();
   one.load.seed = seed;
   one.turn = {};
   if (!one.load.messages && !one.load.open_loop() && 2 * message > one.load.duration) one.load.messages = 1;
