@@ -28,7 +28,7 @@ class OpenLoop(Case):
         for key in ("latency_ns", "uncorrected_latency_ns", "send_lateness_ns"):
             self.assertEqual(result[key]["samples"], 1000, key)
         # On a busy machine it goes on: how many were not sent in time.
-        self.assertRegex(done.stdout, r"schedule +1,000 messages/s \(constant arrivals, kinder than users are\): 1,000 due\b")
+        self.assertRegex(done.stdout, r"schedule +1,000 messages/s \(constant arrivals, .*\): 1,000 due\b")
         for line in ("latency", "uncorrected", "sent late by"):
             self.assertRegex(done.stdout, rf"\n  {line} +mean ")
 
@@ -103,13 +103,13 @@ class OpenLoop(Case):
     # Planted: the server needs twice the time that the rate leaves it. Each request finds a free connection.
     def test_a_backlog_that_fits_into_the_connections_is_seen_as_such(self):
         with Server("-e", "epoll", "-p", "work", "--work", "200us") as server:
-            plan = ("-c", 1000, "-R", "10k", "-d", "120ms")
+            plan = ("-c", 1000, "-R", "10k", "-d", "90ms", *EVEN)
             done, result = self.load("-p", "work", "--connect", server.address, *plan)
         messages = result["messages"]
         self.assertEqual(done.returncode, 0, done.stderr)
         self.valid(self.path("load.json"))
-        self.assertLess(messages["unsent"], 0.1 * messages["due"])
-        self.assertGreater(messages["open_at_close"] - messages["open_at_opening"], 0.3 * messages["due"])
+        grown = messages["open_at_close"] - messages["open_at_opening"]
+        self.assertGreater(grown, 0.2 * messages["due"])  # a load that is late has unsent ones too
         self.assertRegex(done.stdout, r"did not keep up with the rate: [1-6][0-9]\.[0-9] % of it")
 
     def test_a_race_in_turns_does_not_pass_an_overloaded_server(self):
@@ -142,10 +142,11 @@ class OpenLoop(Case):
         self.valid(self.path("load.json"))
         self.assertEqual(result["criterion"], {"figure": "p50", "limit_ns": 20_000_000_000})
         self.assertGreater(result["highest_rate_per_s"], 10)  # single tries fail on a busy machine
-        self.assertGreater(result["lowest_failing_rate_per_s"], result["highest_rate_per_s"])
+        self.assertLess(result["limit"]["low"], result["limit"]["rate_per_s"])
+        self.assertLess(result["limit"]["rate_per_s"], result["limit"]["high"])
         self.assertEqual(result["steps"][0]["rate_per_s"], 100)
         self.assertTrue(any(step["held"] for step in result["steps"]))
-        self.assertRegex(done.stdout, r"p50 < 20.0 s holds at [0-9,]+ messages/s, and not at [0-9,]+")
+        self.assertRegex(done.stdout, r"p50 < 20.0 s holds up to [0-9,]+ messages/s \(90 % interval: [0-9,]+")
         self.assertEqual(never.returncode, 1)
         self.assertIsNone(nothing["highest_rate_per_s"])
         self.assertIn("did not hold at", never.stdout)
