@@ -28,9 +28,10 @@ struct LoadPlan {
   Duration warmup{};                             // time before the window: the same traffic, not recorded
   Duration interval{};    // between requests of one connection; 0: the next is sent when a slot is free
   double rate_per_s = 0;  // requests of all connections together; 0: a closed loop. Excludes an interval.
-  Arrivals arrivals = Arrivals::constant;  // (with a rate only)
-  Phase phase = Phase::spread;             // (with an interval or a rate only)
-  std::uint64_t seed = 0;                  // seed of Poisson arrivals
+  // (With a rate only.) Empty: as of users, by a Poisson process; constant where all send together.
+  std::optional<Arrivals> arrivals{};
+  Phase phase = Phase::spread;  // (with an interval or a rate only)
+  std::uint64_t seed = 0;       // seed of Poisson arrivals
   // Requests of a connection that are due together; the next ones follow after as many intervals. (With an
   // interval or a rate only.)
   std::uint64_t burst = 1;
@@ -54,6 +55,12 @@ struct LoadPlan {
   std::optional<Duration> window() const { return messages ? std::nullopt : std::optional(duration); }
   bool reconnects() const { return reconnect == Reconnect::always; }
   bool open_loop() const { return rate_per_s > 0; }
+  // Returns the arrivals, those that are given or the usual ones; nothing in a closed loop.
+  std::optional<Arrivals> known_arrivals() const {
+    if (!open_loop()) return std::nullopt;
+    return arrivals.value_or(phase == Phase::spread ? Arrivals::poisson : Arrivals::constant);
+  }
+  bool has_poisson_arrivals() const { return known_arrivals() == Arrivals::poisson; }
   bool has_schedule() const { return open_loop() || interval != Duration{}; }
   // Returns the average time between two requests of one connection.
   std::chrono::duration<double, std::nano> mean_interval() const {

@@ -33,7 +33,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect 127.0.0.1:9000 -c 100 -d 5s
   {0} load -e threads -p {1} --connect '[::1]:9000' -c 10 -m 1k --payload 4KiB
   {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
-  {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals poisson
+  {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals constant
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 --search 'p99<1ms'
   {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 

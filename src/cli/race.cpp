@@ -92,7 +92,8 @@ void Race::add_race_to(Command command) {
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"on", "off"});
                });
-  add_time(command, "--turn", flags.turn, "length of a turn; not with -m [10 latencies, at least 20ms]",
+  add_time(command, "--turn", flags.turn,
+           "length of a turn; not with -m [10 latencies, at least 20ms; with -R no turns near the capacity]",
            group, instant, race::kLongestTurn);
   add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
              std::numeric_limits<std::int64_t>::max(), 0);

@@ -90,6 +90,8 @@ std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
       return std::unexpected(fmt::format("{}: {}", name, *problem));
     setting->set(plan, given);
   }
+  // Results of earlier versions have this in closed loops, too.
+  if (!plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::constant) plan.arrivals.reset();
   return plan;
 }
 

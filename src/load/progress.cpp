@@ -154,7 +154,7 @@ void Progress::enter_window(Time opens) {
 void Progress::leave_window(Time now) {
   phase_ = plan().turns ? Phase::settling : Phase::finishing;
   if (plan().open_loop() && !plan().messages && !left_window_)
-    record_.behind_at_end(schedule_.due_before(closes_));
+    record_.at_close(schedule_.due_before(closes_), outstanding_.size());
   if (std::exchange(left_window_, true) || plan().turns) return;
   if (plan().open_loop()) return;  // its requests are still to be answered
   record_.close(outstanding_, now);
@@ -216,8 +216,8 @@ void Progress::lose_schedule() {
   const bool before_end = phase_ == Phase::warming || phase_ == Phase::measuring;
   if (owes() || before_end) record_.never_sent(schedule_, closes_);
   if (owes() || !before_end) return;
-  record_.behind_at_end(phase_ == Phase::warming ? record_.due(schedule_, closes_)
-                                                 : schedule_.due_before(closes_));
+  const bool opened = phase_ == Phase::measuring;
+  record_.at_close(opened ? schedule_.due_before(closes_) : record_.due(schedule_, closes_), 0);
 }
 
 void Progress::fail(Time now) {

@@ -145,6 +145,16 @@ Recorder::Replies Recorder::replies_since(Time begin) const {
   return all;
 }
 
+void Recorder::at_opening(std::uint64_t behind, std::uint64_t open) {
+  add(&Shard::behind_at_opening, behind);
+  add(&Shard::open_at_opening, open);
+}
+
+void Recorder::at_close(std::uint64_t behind, std::uint64_t open) {
+  add(&Shard::behind_at_end, behind);
+  add(&Shard::open_at_close, open);
+}
+
 void Recorder::in_flight(std::uint64_t requests, Duration oldest) {
   Shard& mine = shard();
   increase(mine.in_flight, requests, mine.writers);
@@ -187,6 +197,8 @@ Recorder::Counts Recorder::counts() const {
     behind_at_opening += shard.behind_at_opening;
     behind_at_end += shard.behind_at_end;
     sum.never_sent += shard.never_sent;
+    sum.open_at_opening += shard.open_at_opening;
+    sum.open_at_close += shard.open_at_close;
     sum.bytes_sent += shard.bytes_sent;
     sum.bytes_received += shard.bytes_received;
   });

@@ -67,6 +67,8 @@ class Recorder {
     Duration oldest_open{};            // age of the oldest request of in_flight when the window closed
     std::uint64_t unsent = 0;          // open loop: due in the window, and not sent when it closed
     std::uint64_t never_sent = 0;      // requests of the window that were not sent later either
+    // Open loop: sent and not answered, when windows opened and when they closed (of turns, the sums).
+    std::uint64_t open_at_opening = 0, open_at_close = 0;
     std::uint64_t bytes_sent = 0;      // bytes of the protocol's messages, framing included
     std::uint64_t bytes_received = 0;  // bytes of the protocol's messages, framing included
   };
@@ -90,8 +92,9 @@ class Recorder {
   void verified(Duration latency, Duration since_opening);
   void uncorrected(Duration latency);  // open loop: since the request was sent, not since it was due
   void sent_late(Duration lateness);   // open loop: after the request was due and a slot was free for it
-  void behind_at_opening(std::uint64_t requests) { add(&Shard::behind_at_opening, requests); }
-  void behind_at_end(std::uint64_t requests) { add(&Shard::behind_at_end, requests); }
+  // Count an open loop's requests that are due and not sent, and those that are sent and not answered.
+  void at_opening(std::uint64_t behind, std::uint64_t open);
+  void at_close(std::uint64_t behind, std::uint64_t open);
   void never_sent(std::uint64_t requests) { add(&Shard::never_sent, requests); }
   void replied(Time now, bool in_ramp);  // in turns, also before the window; and in open loops
   void beside() { add(&Shard::beside, 1); }
@@ -128,8 +131,8 @@ class Recorder {
       if (open_loop) schedule.emplace();
     }
     Counter sent{0}, verified{0}, beside{0}, failed{0}, in_flight{0}, answered{0}, bytes_sent{0},
-        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, never_sent{0}, never_answered{0}, lost{0},
-        late{0}, duplicated{0};
+        bytes_received{0}, behind_at_opening{0}, behind_at_end{0}, open_at_opening{0}, open_at_close{0},
+        never_sent{0}, never_answered{0}, lost{0}, late{0}, duplicated{0};
     std::atomic<std::int64_t> oldest_open_ns{0};
     std::atomic<Time> last_of_ramp{Time{}}, last_reply{Time{}};  // Time{}: none
     Histogram latencies;

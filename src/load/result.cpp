@@ -2,6 +2,7 @@
 #include "load/result.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace joust {
 namespace {
@@ -26,9 +27,38 @@ double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
 
 }  // namespace
 
+// With latencies of L, R * L requests of a rate R are in flight, although nobody falls behind. Without a
+// warm-up the window opens with none of them, so the requests that even the shortest latency keeps in flight
+// are no growth. (A turn has a ramp before its window.)
+double LoadResult::fell_behind() const {
+  if (!plan.open_loop()) return 0;
+  const bool cold = plan.warmup == Duration{} && !plan.turns;
+  const double usual = cold ? plan.rate_per_s * static_cast<double>(latency.min()) / 1e9 : 0;
+  double grown = static_cast<double>(messages.open_at_close) - static_cast<double>(messages.open_at_opening);
+  if (grown > 0) grown = std::clamp(static_cast<double>(messages.open_at_close) - usual, 0.0, grown);
+  return std::max(0.0, static_cast<double>(messages.unsent) + grown);
+}
+
 std::optional<double> LoadResult::achieved() const {
   if (!plan.open_loop() || due() == 0) return std::nullopt;
-  return 1 - static_cast<double>(messages.unsent) / static_cast<double>(due());
+  return std::max(0.0, 1 - fell_behind() / static_cast<double>(due()));
+}
+
+std::optional<double> LoadResult::answered() const {
+  const auto kept = achieved();
+  if (!kept) return std::nullopt;
+  const auto without_reply = static_cast<double>(messages.failed + messages.lost);
+  return std::max(0.0, *kept - without_reply / static_cast<double>(due()));
+}
+
+bool LoadResult::kept_rate() const {
+  if (!plan.open_loop() || due() == 0) return true;
+  constexpr double kDeviations = 3;  // of the difference of two counts
+  const auto open = static_cast<double>(messages.open_at_opening + messages.open_at_close);
+  const double by_chance = kDeviations * std::sqrt(open);
+  const double unsent = static_cast<double>(messages.unsent),
+               most = (1 - kKeptShare) * static_cast<double>(due());
+  return unsent <= most && fell_behind() <= most + by_chance;
 }
 
 double LoadResult::rate_s() const {

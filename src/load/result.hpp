@@ -15,6 +15,9 @@
 
 namespace joust {
 
+// The least share of the requests due, LoadResult::achieved(), that counts as a schedule that was kept.
+inline constexpr double kKeptShare = 0.99;
+
 // The result of a load.
 struct LoadResult {
   // The actual timed window.
@@ -49,8 +52,19 @@ struct LoadResult {
 
   // Returns, for an open loop, the requests due in the window.
   std::uint64_t due() const { return messages.sent + messages.never_sent; }
-  // Returns the share of the schedule that was kept; nothing without a request that was due.
+  // Returns by how many requests the backlog grew in the window of an open loop: those not sent, and those
+  // not answered, from the opening to the close. At a rate above the server's capacity either grows with the
+  // time, in the slots as long as there are free ones.
+  double fell_behind() const;
+  // Returns the share of the requests due by which the backlog did not grow: 1 where the rate was kept.
+  // Nothing without a request that was due.
   std::optional<double> achieved() const;
+  // Returns the share of the requests due that the server answered, as replies in the window: what it kept,
+  // less what failed and what was lost.
+  std::optional<double> answered() const;
+  // Returns whether the rate was kept, as far as one window tells: the number of requests in flight at an
+  // instant is a matter of chance too.
+  bool kept_rate() const;
   // Returns the time for rates: at least the time that the messages stand for.
   double rate_s() const;
   // Returns the failures of a stage of connections.

@@ -148,6 +148,8 @@ Json messages_json(const LoadResult& result) {
   if (result.plan.open_loop()) {
     json["due"] = result.due();
     json["unsent"] = counts.unsent;
+    json["open_at_opening"] = counts.open_at_opening;
+    json["open_at_close"] = counts.open_at_close;
   }
   return json;
 }
@@ -171,6 +173,8 @@ void read_messages(const Json& json, LoadResult& result) {
     if (due < counts.sent) throw std::invalid_argument("messages: fewer were due than sent");
     counts.never_sent = due - counts.sent;
     counts.unsent = json.at("unsent");
+    counts.open_at_opening = json.at("open_at_opening");
+    counts.open_at_close = json.at("open_at_close");
   }
 }
 

@@ -16,6 +16,7 @@ constexpr Duration kRequestTimeout = std::chrono::seconds(5);
 constexpr Duration kLossTimeout = std::chrono::seconds(1);
 
 LoadPlan completed(LoadPlan plan, bool lossy) {
+  plan.arrivals = plan.known_arrivals();
   if (!plan.request_timeout) plan.request_timeout = lossy ? kLossTimeout : kRequestTimeout;
   if (!plan.turns) return plan;
   plan.messages.reset();  // the turns of a load determine how long it sends
@@ -250,7 +251,7 @@ void LoadRun::lose_schedule(const Channel& channel) {
   const std::uint64_t due = schedule.due_before(*closes());
   const std::uint64_t due_in_window = due - schedule.due_before(*opens());
   recorder_.never_sent(due_in_window);
-  recorder_.behind_at_end(channel.entered_window ? due : due_in_window);
+  recorder_.at_close(channel.entered_window ? due : due_in_window, 0);
 }
 
 }  // namespace joust

@@ -12,8 +12,8 @@
 
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
-#include "load/recorder.hpp"
 #include "load/channels.hpp"
+#include "load/recorder.hpp"
 #include "load/turns.hpp"
 
 namespace joust {

@@ -9,8 +9,8 @@
 namespace joust {
 
 Duration longest_gap(const LoadPlan& plan) {
-  const bool poisson = plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson;
-  return std::chrono::ceil<Duration>(plan.mean_gap() * (poisson ? kLongestPoissonGap : 1));
+  return std::chrono::ceil<Duration>(plan.mean_gap() *
+                                     (plan.has_poisson_arrivals() ? kLongestPoissonGap : 1));
 }
 
 Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
@@ -18,7 +18,7 @@ Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
       burst_(plan.burst),
       place_ns_(interval_ns_ * static_cast<double>(connection % plan.connections) /
                 static_cast<double>(plan.connections)),
-      poisson_(plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::poisson),
+      poisson_(plan.has_poisson_arrivals()),
       together_(plan.phase == LoadPlan::Phase::together),
       random_(mixed(mixed(plan.seed) + connection + 1)) {
   restart();

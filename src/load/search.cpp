@@ -18,7 +18,7 @@ constexpr double kFirstRate = 1000;
 constexpr double kLowestRate = 1, kHighestRate = 1e9;  // limits of the rates that are tried
 constexpr double kCloseEnough = 1.02;
 constexpr int kMajority = 2;                                // tries, of three
-constexpr double kMostUnsent = 0.01;                        // share of the requests due
+constexpr int kMostFitted = 20;                             // tries between the first rates of either kind
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -32,7 +32,6 @@ constexpr std::array kFigures{
 
 void judge(const Criterion& criterion, SearchStep& step) {
   const LoadResult& load = step.load;
-  const auto due = static_cast<double>(load.due()), unsent = static_cast<double>(load.messages.unsent);
   const auto value = criterion.of(load.latency);
   step.held = Held::no;
   if (load.interrupted) {
@@ -42,8 +41,8 @@ void judge(const Criterion& criterion, SearchStep& step) {
     step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
   } else if (load.messages.lost > 0) {
     step.why = fmt::format("{} lost", counted(load.messages.lost, "message"));
-  } else if (unsent > kMostUnsent * due) {
-    step.why = fmt::format("{:.1f} % not sent in time", 100 * unsent / due);
+  } else if (!load.kept_rate()) {
+    step.why = fmt::format("{:.1f} % of the rate not kept", 100 * (1 - load.achieved().value_or(0)));
   } else if (load.messages.verified == 0) {
     step.why = "no reply";
   } else if (!value || static_cast<double>(load.messages.verified) < criterion.messages_needed() / 2) {
@@ -111,19 +110,21 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text) {
 }
 
 std::optional<double> RateSearch::next() const {
-  if (held_ && failed_ && *failed_ <= *held_ * kCloseEnough) return std::nullopt;
+  if (limit_ && (limit_->high <= limit_->low * kCloseEnough || fitted_ > kMostFitted)) return std::nullopt;
   if (too_low_ || rate_ < kLowestRate || rate_ > kHighestRate) return std::nullopt;
   return rate_;
 }
 
 // Chooses the next rate. Far below its limit a server holds a rate at once: while rates rise, one try is
-// enough. After the first failure the last rate that held is one of two ends, so it is tried again.
+// enough.
 void RateSearch::tried(Held held) {
   if (held == Held::unknown) {  // a higher rate has more messages
     too_low_ = failed_.has_value() || failed_here_ > 0;
     rate_ *= 2;
     return;
   }
+  tries_.push_back({.rate_per_s = rate_, .held = held == Held::yes});
+  if (held_ && failed_) return fit();
   ++(held == Held::yes ? held_here_ : failed_here_);
   const bool rising = !failed_ && failed_here_ == 0;
   if (held_here_ >= (rising ? 1 : kMajority)) return conclude(true);
@@ -131,22 +132,42 @@ void RateSearch::tried(Held held) {
 }
 
 void RateSearch::conclude(bool held) {
-  const bool is_first_failure = !held && !failed_;
   (held ? held_ : failed_) = rate_;
   held_here_ = failed_here_ = 0;
-  if (is_first_failure && held_) {
-    rate_ = *std::exchange(held_, std::nullopt);
-    held_here_ = 1;
-  } else if (held_ && failed_) {
-    rate_ = std::sqrt(*held_ * *failed_);
-  } else {
-    rate_ *= held ? 2 : 0.25;
-  }
+  if (held_ && failed_) return fit();
+  rate_ *= held ? 2 : 0.25;
+}
+
+// Finds the limit of all tries, and where the next one tells most: it holds, or fails, more often than not,
+// and neither is certain. The limit may be beyond both rates, which disturbances or luck may have decided.
+void RateSearch::fit() {
+  constexpr double kBeyond = 8, kOften = 0.7;
+  const LimitFit fit(tries_, *held_ / kBeyond, *failed_ * kBeyond);
+  limit_ = fit.limit();
+  const double known = std::ranges::min_element(tries_, {}, &RateTry::rate_per_s)->rate_per_s;
+  rate_ = std::clamp(fit.rate_that_holds(fitted_++ % 2 == 0 ? 1 - kOften : kOften), known, kHighestRate);
+}
+
+std::optional<double> RateSearch::highest_held() const {
+  std::optional<double> highest = limit_ ? std::nullopt : held_;
+  for (const RateTry& one : tries_)
+    if (limit_ && one.held && one.rate_per_s <= limit_->rate_per_s)
+      highest = std::max(highest.value_or(0), one.rate_per_s);
+  return highest;
+}
+
+std::optional<double> RateSearch::lowest_failed() const {
+  std::optional<double> lowest = limit_ ? std::nullopt : failed_;
+  for (const RateTry& one : tries_)
+    if (limit_ && !one.held && one.rate_per_s >= limit_->rate_per_s)
+      lowest = std::min(lowest.value_or(kHighestRate), one.rate_per_s);
+  return lowest;
 }
 
 SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
                          const std::function<LoadResult(const LoadPlan&)>& run) {
-  SearchResult result{.criterion = criterion, .steps = {}, .highest_held = {}, .lowest_failed = {}};
+  SearchResult result{
+      .criterion = criterion, .steps = {}, .limit = {}, .highest_held = {}, .lowest_failed = {}};
   const double enough = criterion.messages_needed() / std::chrono::duration<double>(kLongestStep).count();
   RateSearch search(plan.open_loop() ? plan.rate_per_s : std::max(kFirstRate, enough));
   while (const auto rate = search.next()) {
@@ -161,6 +182,7 @@ SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
     if (result.interrupted || !result.lost.empty()) break;
     search.tried(last.held);
   }
+  result.limit = search.limit();
   result.highest_held = search.highest_held();
   result.lowest_failed = search.lowest_failed();
   for (const SearchStep& step : result.steps)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "load/limit_fit.hpp"
 #include "load/result.hpp"
 
 // The search for the highest rate at which a latency stays below a limit.
@@ -29,28 +30,36 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 
 enum class Held : std::uint8_t { yes, no, unknown };
 
-// Chooses the rates to be tried: doubled until the criterion fails (or divided by four if the first rate
-// fails), then between the highest that held and the lowest that failed. A shared machine disturbs tries, so
-// a rate fails, or is the highest, by two tries of three.
+// Chooses the rates to be tried: doubled until the criterion fails twice (or divided by four if the first
+// rate fails), then where a try tells most of the limit (LimitFit). The noise of the figure and a shared
+// machine decide single tries near the limit, so it is an interval that all tries give.
 class RateSearch {
  public:
   explicit RateSearch(double first_rate) : rate_(first_rate) {}
 
-  // Returns the rate of the next try. Empty when both ends are within 2 %, at the ends of the allowed rates,
-  // and if lower rates have too few messages to know the figure.
+  // Returns the rate of the next try. Empty when the interval of the limit is 2 % wide, or so many tries were
+  // fitted as users have time for; at the ends of the allowed rates; and if lower rates have too few messages
+  // to know the figure.
   std::optional<double> next() const;
   void tried(Held held);
 
-  std::optional<double> highest_held() const { return held_; }
-  std::optional<double> lowest_failed() const { return failed_; }
+  // Returns the limit; nothing before rates have held and failed.
+  const std::optional<RateLimit>& limit() const { return limit_; }
+  // Return the tried rates next to the limit, of those that held at or below it and failed at or above it.
+  std::optional<double> highest_held() const;
+  std::optional<double> lowest_failed() const;
 
  private:
   void conclude(bool held);
+  void fit();
 
+  std::vector<RateTry> tries_;  // with a known figure
   double rate_;
   bool too_low_ = false;                 // the remaining rates have too few messages
   int held_here_ = 0, failed_here_ = 0;  // tries of this rate
-  std::optional<double> held_, failed_;
+  std::optional<double> held_, failed_;  // the first rates of either kind that are next to each other
+  std::optional<RateLimit> limit_;
+  int fitted_ = 0;  // fits so far
 };
 
 struct SearchStep {
@@ -63,7 +72,8 @@ struct SearchStep {
 struct SearchResult {
   Criterion criterion;
   std::vector<SearchStep> steps;  // all tries, in their order
-  std::optional<double> highest_held, lowest_failed;
+  std::optional<RateLimit> limit;
+  std::optional<double> highest_held, lowest_failed;  // see RateSearch
   // The load itself was late where the criterion failed: the server may hold a higher rate.
   bool limited_by_load = false;
   bool interrupted = false;

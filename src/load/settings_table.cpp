@@ -63,6 +63,17 @@ void set_word(LoadPlan& plan, const SettingValue& value) {
   plan.*Member = static_cast<Word>(std::get<std::string>(value) == Choices[1]);
 }
 
+// Access the arrivals, which may be left open.
+SettingValue get_arrivals(const LoadPlan& plan) {
+  if (!plan.arrivals) return {};
+  return std::string(kArrivals[static_cast<std::size_t>(*plan.arrivals)]);
+}
+void set_arrivals(LoadPlan& plan, const SettingValue& value) {
+  const auto* const word = std::get_if<std::string>(&value);
+  plan.arrivals.reset();
+  if (word != nullptr) plan.arrivals = static_cast<LoadPlan::Arrivals>(*word == kArrivals[1]);
+}
+
 // Access the rate. A load without a rate has no value.
 SettingValue get_rate(const LoadPlan& plan) {
   return plan.open_loop() ? SettingValue(plan.rate_per_s) : SettingValue();
@@ -173,11 +184,14 @@ const std::array<LoadSetting, 16> kSettings{{
      .json = "arrivals",
      .kind = Kind::word,
      .words = {kArrivals.begin(), kArrivals.end()},
-     .help = "with -R, the gaps between messages: all equal, or those of a Poisson process",
+     .help = "with -R, the gaps between messages: those of a Poisson process, as of users, or all equal, "
+             "which is "
+             "kinder to a server than users are",
+     .standard = "poisson; constant with --phase together",
      .has_meaning = open_loop,
      .needs = "a rate: without one no message has a time to arrive at",
-     .get = get_word<&LoadPlan::arrivals, kArrivals>,
-     .set = set_word<&LoadPlan::arrivals, kArrivals>},
+     .get = get_arrivals,
+     .set = set_arrivals},
     {.key = "seed",
      .json = "seed",
      .kind = Kind::count,

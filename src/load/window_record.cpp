@@ -15,7 +15,7 @@ void WindowRecord::open(Time opens, bool written_in_advance, const Outstanding& 
   if (!run_->plan().open_loop())
     recorder().sent(outstanding.size());
   else if (!entered_)
-    recorder().behind_at_opening(schedule.due_before(opens));
+    recorder().at_opening(schedule.due_before(opens), outstanding.size());
   entered_ = !run_->plan().turns;
   opens_ = opens - run_->windows_before();  // earlier windows come before on the time line
 }

@@ -40,7 +40,9 @@ class WindowRecord {
   std::size_t in_flight(const Outstanding& outstanding) const;
   // Counts the requests of the schedule that will not be sent, from the next one on.
   void never_sent(const Schedule& schedule, Time closes) { recorder().never_sent(due(schedule, closes)); }
-  void behind_at_end(std::uint64_t requests) { recorder().behind_at_end(requests); }
+  // Counts, at the end of an open loop's window, requests that are due and not sent, and those without a
+  // reply.
+  void at_close(std::uint64_t behind, std::uint64_t open) { recorder().at_close(behind, open); }
   // Returns how many requests of the schedule, from the next one on, belong to the window.
   std::uint64_t due(const Schedule& schedule, Time closes) const;
 

@@ -67,12 +67,16 @@ std::string throughput_lines(const LoadResult& result) {
 std::string schedule_line(const LoadResult& result) {
   std::string text =
       fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
-                  result.plan.arrivals == LoadPlan::Arrivals::poisson ? " (Poisson arrivals)" : "",
+                  result.plan.has_poisson_arrivals() ? "" : " (constant arrivals, kinder than users are)",
                   report::grouped(result.due()));
   if (result.messages.unsent > 0)
     text += fmt::format(", {} of them not sent in the window", report::grouped(result.messages.unsent));
   if (result.messages.never_sent > 0)
     text += fmt::format(", {} never sent", report::grouped(result.messages.never_sent));
+  if (!result.kept_rate())
+    text += fmt::format("; {} in flight at its opening, {} at its end",
+                        report::grouped(result.messages.open_at_opening),
+                        report::grouped(result.messages.open_at_close));
   return text + "\n";
 }
 
@@ -94,15 +98,15 @@ std::string legend(const LoadResult& result) {
   return "               ~ too few samples lie beyond it: a figure of these samples alone\n";
 }
 
-// Warns of requests that were never sent: they are in no percentile.
+// Warns of a rate that was not kept, and of requests that were never sent: they are in no percentile.
 std::string not_kept_line(const LoadResult& result) {
-  constexpr double kKept = 0.99;
-  if (static_cast<double>(result.messages.unsent) <= (1 - kKept) * static_cast<double>(result.due()))
-    return {};
-  return fmt::format("  not kept     the server, or this load, did not keep up with the rate{}\n",
-                     result.messages.never_sent > 0
-                         ? "; the latencies leave out what was never sent, so they are lower bounds"
-                         : "");
+  if (result.kept_rate()) return {};
+  return fmt::format(
+      "  not kept     the server, or this load, did not keep up with the rate: {:.1f} % of it{}\n",
+      100 * result.achieved().value_or(0),
+      result.messages.never_sent > 0
+          ? "; the latencies leave out what was never sent, so they are lower bounds"
+          : "");
 }
 
 // Counts failures at a stage. A connection that is dialled in vain several times counts once for each dial.

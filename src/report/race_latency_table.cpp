@@ -18,9 +18,12 @@ std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vect
   const std::string ratio_group = one.reference.empty()
                                       ? fmt::format("ratio of {}", one.latency->name)
                                       : fmt::format("{}: ratio to {}", one.latency->name, one.reference);
-  std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
-                                         {.title = "contestant", .text = true, .gap = 1},
-                                         {.title = "messages/s", .gap = 3}};
+  std::vector<TextTable::Column> columns{
+      {.title = " ", .text = true, .gap = 1},
+      {.title = "contestant", .text = true, .gap = 1},
+      {.title = "replies/s",
+       .gap = 3,
+       .group = fmt::format("of {}/s", format_rate(one.plan.load.rate_per_s))}};
   if (has_deliveries(rows)) columns.push_back({.title = "deliveries/s", .gap = 3});
   columns.insert(columns.end(), {{.title = "estimate", .gap = 3, .group = ratio_group},
                                  {.title = interval_title(one.ranking), .gap = 2, .group = ratio_group},

@@ -107,7 +107,10 @@ std::string rate_text(const race::Case& one) {
   if (!one.load.open_loop()) return share;
   std::string text = fmt::format("{} messages/s", format_rate(one.load.rate_per_s));
   if (one.capacity)
-    text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)", share,
+    text += fmt::format(" ({}: the slowest in a closed loop was {} with {} messages/s)",
+                        share.empty() ? fmt::format("{:.3g}% of the capacity",
+                                                    100 * one.load.rate_per_s / one.capacity->per_s)
+                                      : share,
                         one.capacity->contestant, format_count(one.capacity->per_s));
   return text;
 }
@@ -116,10 +119,10 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
   const LoadPlan& load = one.load;
   if (load.interval.count() > 0)
     parts.push_back(fmt::format("a message every {} on each", format_duration(load.interval)));
-  const bool is_poisson = load.arrivals == LoadPlan::Arrivals::poisson;
+  const bool is_poisson = one.load_at_some_rate().has_poisson_arrivals();
   if (one.open_loop())
-    parts.insert(parts.end(),
-                 {"open loop", rate_text(one), is_poisson ? "poisson arrivals" : "constant arrivals"});
+    parts.insert(parts.end(), {"open loop", rate_text(one),
+                               is_poisson ? "Poisson arrivals" : "constant arrivals, kinder than users are"});
   if (load.phase == LoadPlan::Phase::together) parts.emplace_back("all at the same instants");
   if (one.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"
@@ -146,7 +149,8 @@ std::string length_text(const race::Case& one) {
   const LoadPlan& load = one.load;
   if (!load.turns)
     return load.messages ? counted(*load.messages, "message") + " on each"
-                         : format_duration(load.duration) + " a trial";
+                         : format_duration(load.duration) + " a trial" +
+                               (one.is_near_capacity() ? ", without turns near the capacity" : "");
   const char* const unit = one.turn.unit == race::TurnUnit::transfers ? "transfer" : "message";
   std::string turns = "turns";
   if (load.counted_turns)

@@ -47,10 +47,10 @@ std::string answer(const SearchResult& result) {
                        result.highest_held ? fmt::format("{} held at {} before", what,
                                                          report::plain_number(*result.highest_held))
                                            : fmt::format("{} held at no rate before", what));
-  else if (result.highest_held && result.lowest_failed)
-    text =
-        fmt::format("{} holds at {} messages/s, and not at {}", what,
-                    report::plain_number(*result.highest_held), report::plain_number(*result.lowest_failed));
+  else if (result.limit)
+    text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {})", what,
+                       report::plain_number(result.limit->rate_per_s), 100 * kLimitConfidence,
+                       report::plain_number(result.limit->low), report::plain_number(result.limit->high));
   else if (result.highest_held)
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
                        report::plain_number(*result.highest_held));

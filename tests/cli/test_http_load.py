@@ -68,7 +68,7 @@ class Ending(Case):
     def test_in_a_window_and_in_an_open_loop(self):
         with ending(5, "close") as address:
             self.assertGreater(self.loaded(address, "-d", "300ms", "-w", "100ms")["handovers"], 0)
-            result = self.loaded(address, "-d", "500ms", "-R", 200, "--depth", 4)
+            result = self.loaded(address, "-d", "500ms", "-R", 200, "--arrivals", "constant", "--depth", 4)
             self.assertEqual(result["messages"]["due"], 100)
             self.assertEqual(result["messages"]["verified"], 100)
 

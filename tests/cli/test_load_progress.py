@@ -52,7 +52,7 @@ class Progress(Case):
                 self.assertTrue(done.stdout.startswith("echo on "), done.stdout)
 
     def test_percentiles_of_few_messages_are_not_given(self):
-        shown = lines(run(*NULL, "-R", 12, "-d", "1s", "--progress", "1s").stderr)
+        shown = lines(run(*NULL, "-R", 12, "--arrivals", "constant", "-d", "1s", "--progress", "1s").stderr)
         self.assertEqual(shown[0][2:], ("–", "–", "0"))
 
     def test_errors_are_counted_in_their_interval(self):

@@ -113,7 +113,7 @@ class Race(Case):
         race = ("race", "--server", "epoll,threads", "-p", "echo", "-c", 4, "-d", "200ms", "-w", "10ms")
         dry = run(*race, "--rates", "10%,500", "--rounds", 1, "--dry-run")
         self.assertEqual(dry.returncode, 0, dry.stderr)
-        self.assertIn("open loop, 10% of the capacity, constant arrivals", dry.stdout)
+        self.assertIn("open loop, 10% of the capacity, Poisson arrivals", dry.stdout)
         done = run(*race, "--rates", "10%,500", "--rounds", 1, "--quick", "--json", file)
         self.assertIn(done.returncode, (0, 3), done.stderr)  # a busy machine may not keep a schedule
         with open(file, encoding="utf-8") as result:

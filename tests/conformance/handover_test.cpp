@@ -188,7 +188,11 @@ TEST_P(HandedOverAsItComes, InAWindowAfterAWarmUp) {
 
 TEST_P(HandedOverAsItComes, InAnOpenLoop) {
   const EndingServer server(2, End::closes);
-  const LoadResult result = load({.duration = milliseconds(500), .rate_per_s = 400, .depth = 4}, server);
+  const LoadResult result = load({.duration = milliseconds(500),
+                                  .rate_per_s = 400,
+                                  .arrivals = LoadPlan::Arrivals::constant,
+                                  .depth = 4},
+                                 server);
   expect_clean(result);
   EXPECT_EQ(result.due(), 200U);
   EXPECT_EQ(result.messages.verified, 200U) << "each of them, however late";

@@ -110,9 +110,11 @@ TEST(Client, KeepsAScheduleOnEveryEngine) {
   for (const Engine* engine : dialling_engines()) {
     Server server(prefix_protocol(), server_for(*engine));
     server.start();
-    const ClientResult kept =
-        open_loop(*engine, server.address(),
-                  {.connections = 8, .duration = std::chrono::milliseconds(200), .rate_per_s = 1000});
+    const ClientResult kept = open_loop(*engine, server.address(),
+                                        {.connections = 8,
+                                         .duration = std::chrono::milliseconds(200),
+                                         .rate_per_s = 1000,
+                                         .arrivals = LoadPlan::Arrivals::constant});
     EXPECT_TRUE(kept.clean()) << engine->name;
     EXPECT_EQ(kept.messages_sent, 200U) << engine->name;
     EXPECT_EQ(kept.messages_verified, 200U) << engine->name;

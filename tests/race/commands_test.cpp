@@ -98,7 +98,7 @@ TEST(Commands, ALoadIsToldItsSchedule) {
   one.load.seed = 77;
   EXPECT_TRUE(told(" --turns -c 256 -R 1234.5 --arrivals poisson --seed 77 --phase together -t 1 "));
   one.load.rate_per_s = 0;
-  one.load.arrivals = LoadPlan::Arrivals::constant;
+  one.load.arrivals.reset();
   one.load.phase = LoadPlan::Phase::spread;
   one.load.counted_turns = true;
   EXPECT_TRUE(told(" --counted-turns -c 256 -t 1 ")) << "each turn says how many";
@@ -149,6 +149,7 @@ TEST(Commands, AServerKeepsConnectionsInThePausesOfTheLoad) {
   one.load.interval = std::chrono::seconds(70);
   EXPECT_TRUE(told(" --idle-timeout 130s "));
   one.load.rate_per_s = 1;  // 256 connections
+  one.load.arrivals = LoadPlan::Arrivals::constant;
   EXPECT_TRUE(told(" --idle-timeout 316s "));
   one.load.rate_per_s = 0;
   one.load.interval = std::chrono::seconds(70);

@@ -33,8 +33,11 @@ class EvenGeneration : public Generation {
     const double turn_s = std::chrono::duration<double>(length).count();
     const std::size_t nth = recorded ? lengths[contestant].size() - 1 : 0;
     const auto messages = static_cast<std::uint64_t>(rate * turn_s * (recorded ? pace(contestant, nth) : 1));
-    return Turn{
-        .window_s = 0.8 * turn_s, .verified = messages * 8 / 10, .messages = messages, .turn_s = turn_s};
+    const Duration waits = recorded ? Duration{} : waits_in_warmup(contestant, warmed[contestant]);
+    return Turn{.window_s = 0.8 * turn_s,
+                .verified = messages * 8 / 10,
+                .messages = messages,
+                .turn_s = turn_s + std::chrono::duration<double>(waits).count()};
   }
   Trial finish(std::size_t contestant) override {
     finished.push_back(contestant);
@@ -46,6 +49,10 @@ class EvenGeneration : public Generation {
   Duration message{};  // how long one takes in a counted turn
   std::map<std::size_t, std::vector<std::uint64_t>> counts;
   std::function<double(std::size_t contestant, std::size_t turn)> pace = [](auto, auto) { return 1.0; };
+  // How long the last replies of a warm-up take; of each contestant they are counted from 1.
+  std::function<Duration(std::size_t contestant, int warmup)> waits_in_warmup = [](auto, auto) {
+    return Duration{};
+  };
   std::size_t cannot_start = 99, fails_in_turn = 99;
   std::vector<std::size_t> order, finished;
   std::map<std::size_t, std::size_t> turns_before_finish;
@@ -110,6 +117,43 @@ TEST_F(Generations, ATurnLastsManyTimesTheLatency) {
   run();
   ASSERT_TRUE(plan.turn);
   EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.1, 0.001);
+}
+
+// A turn begins without a queue, and ends without those who would have waited in one.
+TEST_F(Generations, ATurnOfAnOpenLoopIsLongBesideTheWaits) {
+  one.load.rate_per_s = 5000;
+  generation.waits_in_warmup = [](auto contestant, auto) { return milliseconds(contestant == 1 ? 15 : 1); };
+  run();
+  ASSERT_TRUE(plan.turn);
+  EXPECT_NEAR(std::chrono::duration<double>(*plan.turn).count(), 0.3, 1e-6);
+  EXPECT_FALSE(plan.too_long);
+}
+
+// As of a server that does not keep up: all that was due and not answered.
+TEST_F(Generations, AnOpenLoopWithLongWaitsTakesNoTurns) {
+  one.load.rate_per_s = 5000;
+  generation.waits_in_warmup = [](auto contestant, auto) { return milliseconds(contestant == 1 ? 90 : 1); };
+  run();
+  ASSERT_TRUE(plan.too_long);
+  EXPECT_NEAR(std::chrono::duration<double>(*plan.too_long).count(), 1.8, 1e-6);
+  EXPECT_TRUE(generation.order.empty()) << "nothing was recorded";
+}
+
+TEST_F(Generations, AStallOfAWarmUpInAnOpenLoopIsForgiven) {
+  one.load.rate_per_s = 5000;
+  generation.waits_in_warmup = [](auto, auto warmup) { return milliseconds(warmup == 1 ? 90 : 1); };
+  run();
+  EXPECT_FALSE(plan.too_long);
+  EXPECT_EQ(plan.turn, milliseconds(100));
+}
+
+TEST_F(Generations, ALengthOfTurnsThatIsGivenAsksForTurns) {
+  one.load.rate_per_s = 5000;
+  plan.turn = milliseconds(100);
+  generation.waits_in_warmup = [](auto, auto) { return milliseconds(90); };
+  run();
+  EXPECT_FALSE(plan.too_long);
+  EXPECT_FALSE(generation.order.empty());
 }
 
 TEST_F(Generations, ATurnOfAnOpenLoopHasRoomForMessages) {

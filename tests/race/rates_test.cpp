@@ -43,6 +43,12 @@ TEST_F(Rates, EachIsACaseOfItsOwn) {
   EXPECT_TRUE(needs_capacity(scenario));
   scenario.cases.erase(scenario.cases.begin(), scenario.cases.begin() + 2);
   EXPECT_FALSE(needs_capacity(scenario)) << "no share is left";
+  EXPECT_TRUE(wants_capacity(scenario)) << "turns may not suit the rate";
+  scenario.turn = std::chrono::milliseconds(200);
+  EXPECT_FALSE(wants_capacity(scenario)) << "turns are asked for";
+  scenario.turn.reset();
+  scenario.turns = false;
+  EXPECT_FALSE(wants_capacity(scenario));
 }
 
 TEST_F(Rates, OfSeveralCasesHaveTheirNames) {
@@ -75,7 +81,31 @@ TEST_F(Rates, AreSharesOfWhatTheSlowestAnswers) {
   ASSERT_TRUE(scenario.cases[0].capacity);
   EXPECT_EQ(scenario.cases[0].capacity->contestant, "threads");
   EXPECT_EQ(scenario.cases[0].capacity->per_s, 45'678);
-  EXPECT_FALSE(scenario.cases[2].capacity);
+  EXPECT_EQ(scenario.cases[2].capacity->per_s, 45'678);
+  EXPECT_FALSE(wants_capacity(scenario));
+}
+
+// Turns begin without a queue, so their p99 is too small where queues are long.
+TEST_F(Rates, NearTheCapacityAreMeasuredInWholeTrials) {
+  for (Case& one : scenario.cases) one.protocol = "turns";
+  const auto in_turns = [&] {
+    std::vector<bool> turns;
+    for (const CaseResult& one : make_plan(scenario, fake_catalogue(), 1).cases)
+      turns.push_back(one.plan.load.turns);
+    return turns;
+  };
+  const std::map<std::string, Capacity> capacities{{"main", {.per_s = 1400, .contestant = "threads"}}};
+  set_rates(scenario, capacities);
+  EXPECT_EQ(in_turns(), (std::vector{true, false, false})) << "30 %, 90 %, 1,000/s of 1,400/s";
+  scenario.turn = std::chrono::milliseconds(200);
+  EXPECT_EQ(in_turns(), std::vector(3, true)) << "they are asked for";
+}
+
+TEST_F(Rates, OfWhichTheCapacityIsNotKnownTakeTurns) {
+  scenario.cases.erase(scenario.cases.begin(), scenario.cases.begin() + 2);
+  scenario.cases.front().protocol = "turns";
+  set_rates(scenario, {});
+  EXPECT_TRUE(make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.turns);
 }
 
 TEST_F(Rates, SmallOnesKeepThreeDigitsToo) {

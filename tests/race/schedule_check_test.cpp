@@ -90,11 +90,31 @@ TEST_F(ScheduleCheck, LatenessIsThatOfAllTrialsTogether) {
 TEST_F(ScheduleCheck, AServerThatDoesNotKeepUpIsNotRanked) {
   const CheckResult result = planted([](Trial& trial) { achieve(trial, 0.94); });
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
-  EXPECT_EQ(result.bars.at("epoll"),
-            "the server, or the load's receiving side, does not keep up with 5,000 messages/s: 6.0 % of the "
-            "requests due were not sent");
+  EXPECT_EQ(
+      result.bars.at("epoll"),
+      "the server, or the load's receiving side, does not keep up with 5,000 messages/s: the backlog grew "
+      "by 6.0 % of the requests due");
   EXPECT_DOUBLE_EQ(entry(judged, "epoll").summary.throughput_per_s->median, 4700)
-      << "the achieved share of the rate";
+      << "the replies in the window";
+}
+
+// With many connections each request finds a free slot, whatever the server does.
+TEST_F(ScheduleCheck, ABacklogInTheSlotsIsOneToo) {
+  const CheckResult result = planted([](Trial& trial) {
+    trial.load->messages.open_at_opening = 100;
+    trial.load->messages.open_at_close = 2500;
+  });
+  EXPECT_EQ(result.verdict, Verdict::refuse);
+  ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
+  EXPECT_TRUE(has(result.bars.at("epoll"), "the backlog grew by 4")) << result.detail;
+  EXPECT_FALSE(entry(judged, "epoll").ranked);
+  EXPECT_LT(entry(judged, "epoll").summary.throughput_per_s->median, 2700);
+}
+
+TEST_F(ScheduleCheck, RequestsThatAreUnderWayAtBothEndsAreNoBacklog) {
+  const CheckResult result = planted(
+      [](Trial& trial) { trial.load->messages.open_at_opening = trial.load->messages.open_at_close = 2500; });
+  EXPECT_EQ(result.verdict, Verdict::pass) << result.detail;
 }
 
 // The time that a window lasts for its last replies, and the levels of a generation, say nothing of that.
@@ -112,9 +132,10 @@ TEST_F(ScheduleCheck, OnlyAWholeIntervalBars) {
   const CheckResult result = check(2);
   EXPECT_FALSE(result.bars.contains("epoll"));
   EXPECT_EQ(result.verdict, Verdict::warn);
-  EXPECT_TRUE(has(result.detail,
-                  "epoll: behind its schedule at times: 4.0 % of the requests due were not "
-                  "sent (0.5 % to 4.0 % by the round)"))
+  EXPECT_TRUE(
+      has(result.detail,
+          "epoll: behind its schedule at times: the backlog grew by 4.0 % of the requests due (0.5 % to "
+          "4.0 % by the round)"))
       << result.detail;
 }
 
@@ -128,10 +149,24 @@ TEST_F(ScheduleCheck, FewRoundsWarnAndDoNotBar) {
     scenario.rounds = rounds;
     const CheckResult result = planted([](Trial& trial) { achieve(trial, 0.9); });
     EXPECT_EQ(result.verdict, Verdict::warn) << rounds;
-    EXPECT_TRUE(has(result.detail, "epoll: behind its schedule at times: 10.0 %")) << result.detail;
+    EXPECT_TRUE(has(result.detail, "epoll: behind its schedule at times: the backlog grew by 10.0 %"))
+        << result.detail;
   }
   scenario.rounds = 6;
   EXPECT_TRUE(planted([](Trial& trial) { achieve(trial, 0.5); }).bars.contains("epoll"));
+}
+
+// Its p99.9 is 11 ms.
+TEST_F(ScheduleCheck, TurnsThatAreShortBesideTheTailAreTold) {
+  const auto in_turns_of = [](double turn_s) {
+    return [=](Trial& trial) { trial.turns = {Turn{.number = 1, .turn_s = turn_s}}; };
+  };
+  const CheckResult result = planted(in_turns_of(0.12));
+  EXPECT_EQ(result.verdict, Verdict::warn);
+  EXPECT_TRUE(has(result.detail, "epoll: its p99.9 of 11.")) << result.detail;
+  EXPECT_TRUE(has(result.detail, "is more than a twentieth of a turn (120 ms), so its p99 is too small"))
+      << result.detail;
+  EXPECT_EQ(planted(in_turns_of(0.4)).verdict, Verdict::pass);
 }
 
 // The client of a paced load polls, so its CPU is always full.

@@ -106,7 +106,7 @@ TEST_F(Handovers, TheWindowMayEndBetweenTwoConnections) {
 }
 
 TEST_F(Handovers, AnOpenLoopKeepsItsSchedule) {
-  begin({.duration = seconds(1), .rate_per_s = 10, .depth = 4});
+  begin({.duration = seconds(1), .rate_per_s = 10, .arrivals = LoadPlan::Arrivals::constant, .depth = 4});
   first().on_deadline(kOpened);
   first().on_deadline(kOpened + milliseconds(100));
   heard(first());

@@ -147,8 +147,12 @@ TEST(LoadOverLossyLinks, ALoadWithoutAServerEndsAndIsNoSuccess) {
 }
 
 TEST(LoadOverLossyLinks, AnOpenLoopAccountsForEveryRequestThatWasDue) {
-  LossyNetwork network(
-      {.plan = {.connections = 2, .duration = seconds(2), .rate_per_s = 100, .depth = 3}, .faults = kBad});
+  LossyNetwork network({.plan = {.connections = 2,
+                                 .duration = seconds(2),
+                                 .rate_per_s = 100,
+                                 .arrivals = LoadPlan::Arrivals::constant,
+                                 .depth = 3},
+                        .faults = kBad});
   ASSERT_TRUE(network.pass(minutes(1)));
   const Recorder::Counts counts = network.counts();
   EXPECT_EQ(counts.sent + counts.never_sent, 200U);

@@ -15,10 +15,11 @@ using test::heard;
 
 constexpr Time kOpening = Time(seconds(3000));
 
-// Deadlines are met; replies are given by hand.
+// Deadlines are met; replies are given by hand. Arrivals are constant, so that their times are known.
 class OpenLoop : public test::EchoLoad {
  protected:
-  void begin(const LoadPlan& plan) {
+  void begin(LoadPlan plan) {
+    plan.arrivals = LoadPlan::Arrivals::constant;
     EchoLoad::begin(plan, kOpening);
     for (const auto& session : sessions_) session->on_deadline(kOpening);
   }
@@ -206,7 +207,9 @@ TEST_F(OpenLoop, TheFirstRequestOfABurstCanBeLateToo) {
 
 // The interval of a connection is longer than a turn: each connection still gets its share.
 TEST_F(OpenLoop, TheScheduleGoesOnFromTurnToTurn) {
-  EchoLoad::begin({.connections = 4, .rate_per_s = 100, .turns = true}, kOpening);
+  EchoLoad::begin(
+      {.connections = 4, .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant, .turns = true},
+      kOpening);
   std::vector<int> asked(4);
   Duration at{};
   for (int turn = 0; turn < 16; ++turn, at += seconds(7)) {

@@ -79,7 +79,7 @@ TEST_F(LoadReconnect, AConnectionThatHadNoneIsCountedOnce) {
 
 // The schedule does not stop for a server that is down.
 TEST_F(LoadReconnect, AnOpenLoopSendsWhatWasDueMeanwhile) {
-  begin({.duration = seconds(1), .rate_per_s = 100});
+  begin({.duration = seconds(1), .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant});
   const auto serve_until = [&](Session& session, Duration from, Duration to) {
     for (Duration at = from; at < to; at += milliseconds(10)) {
       session.on_deadline(kBegin + at);
@@ -116,7 +116,7 @@ TEST_F(LoadReconnect, AnIntervalIsNotMadeUpFor) {
 }
 
 TEST_F(LoadReconnect, TheWindowEndsWithoutAConnection) {
-  begin({.duration = seconds(1), .rate_per_s = 100});
+  begin({.duration = seconds(1), .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant});
   heard(first());
   first().on_failure(kReset, kBegin + milliseconds(5));
   auto next = client_->redial(kBegin + milliseconds(5));

@@ -73,7 +73,7 @@ TEST_F(ReconnectInTurns, WhoComesBackEndsATurnWithoutAnybody) {
 }
 
 TEST_F(OpenLoopInTurns, WhatALostConnectionOwesIsNeverSent) {
-  begin({.connections = 1, .rate_per_s = 1000, .turns = true});
+  begin({.connections = 1, .rate_per_s = 1000, .arrivals = LoadPlan::Arrivals::constant, .turns = true});
   run_->begin_turn(kBegin, milliseconds(10), milliseconds(2));
   wake(kBegin);
   wake(kBegin + milliseconds(11));  // the window is over, and the server has sent nothing

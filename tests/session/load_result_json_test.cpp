@@ -30,9 +30,11 @@ LoadResult read_again(const LoadResult& result) {
 // here on purpose.
 auto members(const Recorder::Counts& counts) {
   const auto& [sent, verified, beside, failed, lost, late, duplicated, in_flight, answered, never_answered,
-               oldest_open, unsent, never_sent, bytes_sent, bytes_received] = counts;
+               oldest_open, unsent, never_sent, open_at_opening, open_at_close, bytes_sent, bytes_received] =
+      counts;
   return std::tuple(sent, verified, beside, failed, lost, late, duplicated, in_flight, answered,
-                    never_answered, oldest_open, unsent, never_sent, bytes_sent, bytes_received);
+                    never_answered, oldest_open, unsent, never_sent, open_at_opening, open_at_close,
+                    bytes_sent, bytes_received);
 }
 
 auto members(const Usage& usage) {
@@ -88,6 +90,7 @@ LoadResult drawn_result(bool open_loop, bool turns, bool lossy) {
   LoadResult result;
   result.plan = {.connections = 7, .duration = std::chrono::milliseconds(1234), .depth = 3};
   if (open_loop) result.plan.rate_per_s = 512.5;
+  result.plan.arrivals = result.plan.known_arrivals();
   result.plan.turns = turns;
   result.interrupted = true;
   for (std::uint64_t* count :
@@ -109,6 +112,8 @@ LoadResult drawn_result(bool open_loop, bool turns, bool lossy) {
   if (open_loop) {
     result.messages.unsent = drawn.number();
     result.messages.never_sent = drawn.number();
+    result.messages.open_at_opening = drawn.number();
+    result.messages.open_at_close = drawn.number();
     result.uncorrected_latency = drawn.distribution();
     result.send_lateness = drawn.distribution();
   }

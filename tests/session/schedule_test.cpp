@@ -15,7 +15,7 @@ using std::chrono::seconds;
 constexpr Time kBeginning = Time(seconds(4000));
 
 TEST(LoadSchedule, AFractionOfANanosecondIsNotLost) {
-  Schedule schedule({.connections = 1, .rate_per_s = 3e6}, 0);
+  Schedule schedule({.connections = 1, .rate_per_s = 3e6, .arrivals = LoadPlan::Arrivals::constant}, 0);
   schedule.begin(kBeginning);
   for (int i = 0; i < 3'000'000; ++i) schedule.advance();
   EXPECT_EQ(schedule.next(), kBeginning + seconds(1));
@@ -54,7 +54,8 @@ TEST(LoadSchedule, EachConnectionHasItsOwnArrivals) {
 }
 
 TEST(LoadSchedule, ABurstIsDueAtOnceAndTheRateStaysTheSame) {
-  Schedule schedule({.connections = 1, .rate_per_s = 100, .burst = 4}, 0);
+  Schedule schedule(
+      {.connections = 1, .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant, .burst = 4}, 0);
   schedule.begin(kBeginning);
   EXPECT_EQ(schedule.due_before(kBeginning + nanoseconds(1)), 4U);
   EXPECT_EQ(schedule.due_before(kBeginning + seconds(1)), 100U);
@@ -69,14 +70,15 @@ TEST(LoadSchedule, ABurstIsDueAtOnceAndTheRateStaysTheSame) {
 }
 
 TEST(LoadSchedule, BurstsOfSeveralConnectionsAreSpread) {
-  const LoadPlan plan{.connections = 2, .rate_per_s = 100, .burst = 4};
+  const LoadPlan plan{
+      .connections = 2, .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant, .burst = 4};
   Schedule second(plan, 1);
   second.begin(kBeginning);
   EXPECT_EQ(second.next(), kBeginning + milliseconds(40)) << "half of 80 ms";
 }
 
 TEST(LoadSchedule, RequestsThatAreDueAreCounted) {
-  Schedule schedule({.connections = 1, .rate_per_s = 100}, 0);
+  Schedule schedule({.connections = 1, .rate_per_s = 100, .arrivals = LoadPlan::Arrivals::constant}, 0);
   schedule.begin(kBeginning);
   EXPECT_EQ(schedule.due_before(kBeginning), 0U);
   EXPECT_EQ(schedule.due_before(kBeginning + nanoseconds(1)), 1U);
@@ -86,8 +88,10 @@ TEST(LoadSchedule, RequestsThatAreDueAreCounted) {
 TEST(LoadSchedule, TheLongestPauseIsThatOfTheArrivals) {
   EXPECT_EQ(longest_gap({}), Duration{});
   EXPECT_EQ(longest_gap({.interval = seconds(3)}), seconds(3));
-  EXPECT_EQ(longest_gap({.connections = 10, .rate_per_s = 1}), seconds(10));
-  EXPECT_GT(longest_gap({.rate_per_s = 1, .arrivals = LoadPlan::Arrivals::poisson}), seconds(36));
+  EXPECT_EQ(longest_gap({.connections = 10, .rate_per_s = 1, .arrivals = LoadPlan::Arrivals::constant}),
+            seconds(10));
+  EXPECT_GT(longest_gap({.rate_per_s = 1}), seconds(36)) << "as of users";
+  EXPECT_EQ(longest_gap({.rate_per_s = 1, .phase = LoadPlan::Phase::together}), seconds(1)) << "in bursts";
 }
 
 }  // namespace

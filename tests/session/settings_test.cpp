@@ -94,7 +94,7 @@ TEST(LoadSettings, ReplaceWhatTheyExclude) {
   EXPECT_EQ(plan.phase, LoadPlan::Phase::together) << "it has a meaning still";
   apply({{"interval", "0"}}, plan, standard);
   EXPECT_FALSE(plan.open_loop());
-  EXPECT_EQ(plan.arrivals, LoadPlan::Arrivals::constant) << "without a rate it has no meaning";
+  EXPECT_EQ(plan.arrivals, std::nullopt) << "without a rate it has no meaning";
   EXPECT_EQ(plan.phase, LoadPlan::Phase::spread);
   EXPECT_EQ(plan.connections, 64U);
 }

@@ -103,7 +103,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   Stop stop;
   const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
   const Duration time = scenario.time;
-  if (race::needs_capacity(scenario))
+  if (race::wants_capacity(scenario))
     if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
       throw UsageError(without_name(refused, program));
   race::RaceResult result;

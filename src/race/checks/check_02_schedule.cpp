@@ -13,9 +13,7 @@
 namespace joust::race {
 namespace {
 
-// The least share of the schedule that counts as kept.
-constexpr double kKept = 0.99;
-// The confidence with which a share below kKept is known.
+// The confidence with which a share below kKeptShare is known.
 constexpr double kKeptConfidence = 0.95;
 // A smaller share is too little whatever its interval.
 constexpr double kFarBehind = 0.80;
@@ -38,14 +36,16 @@ struct Fidelity {
   bool too_little() const {
     if (achieved.median < kFarBehind) return true;
     return achieved.interval.is_known() && achieved.confidence >= kKeptConfidence &&
-           achieved.interval.high < kKept;
+           achieved.interval.high < kKeptShare;
   }
-  bool behind_at_times() const { return achieved.median < kKept || least() < kKept; }
+  bool behind_at_times() const { return achieved.median < kKeptShare || least() < kKeptShare; }
   bool late() const { return lateness_p50_ns > kLateGenerator * ranked_latency_ns; }
   bool half_is_late() const { return lateness_p50_ns > kLatenessWorthAWord * latency_p50_ns; }
   bool late_at_times() const { return lateness_p99_ns > kLatenessWorthAWord * latency_p50_ns; }
   double least() const { return achieved.interval.is_known() ? achieved.interval.low : achieved.median; }
-  std::string text() const { return percent(1 - achieved.median, 1) + " of the requests due were not sent"; }
+  std::string text() const {
+    return fmt::format("the backlog grew by {} of the requests due", percent(1 - achieved.median, 1));
+  }
   std::string text_at_times() const {
     if (!achieved.interval.is_known()) return text();
     return fmt::format("{} ({} to {} by the round)", text(), percent(1 - achieved.interval.high, 1),
@@ -78,6 +78,29 @@ std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
                      format_rate(one.plan.load.rate_per_s), fidelity.text());
 }
 
+// Returns the mean length of the turns of an entry; nothing if it took none.
+std::optional<double> turn_length_s(const Entry& entry) {
+  double sum_s = 0, turns = 0;
+  for (const Trial* trial : usable_trials(entry))
+    for (const Turn& turn : trial->turns) {
+      sum_s += turn.turn_s;
+      turns += 1;
+    }
+  return turns > 0 ? std::optional(sum_s / turns) : std::nullopt;
+}
+
+// Warns of turns that are too short for the tail. A turn begins without a queue and ends without one.
+void look_at_turns(const Entry& entry, Findings& findings) {
+  constexpr double kTails = 20;  // in a turn that is long enough
+  const auto length_s = turn_length_s(entry);
+  const auto tail_ns = entry.summary.latency.percentile(0.999);
+  if (!length_s || !tail_ns || kTails * static_cast<double>(*tail_ns) <= 1e9 * *length_s) return;
+  findings.warn(
+      "{}: its p99.9 of {} is more than a twentieth of a turn ({}), so its p99 is too small: who would have "
+      "waited behind the ends of turns is missing (see --turns off)",
+      entry.contestant.name, time_text(static_cast<double>(*tail_ns)), time_text(1e9 * *length_s));
+}
+
 }  // namespace
 
 CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
@@ -98,6 +121,7 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
       findings.bar(answerable(*entry), fault, name);
     else if (fidelity->behind_at_times())
       findings.warn("{}: behind its schedule at times: {}", name, fidelity->text_at_times());
+    look_at_turns(*entry, findings);
     if (fidelity->half_is_late())
       findings.warn(
           "{}: half of the requests were sent {} late or more, of a median latency of {}, because the "

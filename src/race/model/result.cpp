@@ -14,8 +14,8 @@ constexpr double kLeastWindowOfServer_s = 0.1;
 
 std::optional<double> Trial::throughput_per_s() const {
   if (load && load->plan.open_loop()) {
-    const auto achieved = load->achieved();
-    return achieved ? std::optional(*achieved * load->plan.rate_per_s) : std::nullopt;
+    const auto answered = load->answered();
+    return answered ? std::optional(*answered * load->plan.rate_per_s) : std::nullopt;
   }
   if (!turns.empty()) return turns_throughput_per_s;
   return load ? std::optional(load->throughput_per_s) : std::nullopt;

@@ -78,7 +78,8 @@ struct Trial {
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
 
-  // The figures that are compared. In an open loop the throughput is the achieved share of the rate.
+  // The figures that are compared. In an open loop the throughput is that of the replies in the window: the
+  // rate, less the growth of the backlog.
   std::optional<double> throughput_per_s() const, mb_per_s() const;
   std::optional<double> deliveries_per_s() const;  // for a room, which delivers each message to all members
   std::optional<double> server_cpu_us_per_message() const;
@@ -159,7 +160,7 @@ inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedia
                                      &kP99Latency = kLatencyFigures[2];
 
 struct ScheduleSummary {                   // figures of an open loop
-  Estimate achieved{};                     // the share of the requests due that were sent in the window
+  Estimate achieved{};                     // LoadResult::achieved()
   Distribution uncorrected{}, lateness{};  // all trials' samples together
 };
 

@@ -23,11 +23,16 @@ Duration pause_of(const LoadPlan& load) {
 }
 
 Duration longest_pause_of(const LoadPlan& load) {
-  return load.arrivals == LoadPlan::Arrivals::poisson ? kLongestPoissonGap * pause_of(load) : pause_of(load);
+  return load.has_poisson_arrivals() ? kLongestPoissonGap * pause_of(load) : pause_of(load);
 }
 
 bool Case::open_loop() const {
   return load.open_loop() || rate_share || !rates.empty() || (sweep && sweep->axis == "rate");
+}
+
+bool Case::is_near_capacity() const {
+  if (!capacity || !load.open_loop()) return false;
+  return rate_share.value_or(load.rate_per_s / capacity->per_s) > kMostInTurns;
 }
 
 LoadPlan Case::load_at_some_rate() const {

@@ -103,6 +103,10 @@ struct SweepPoint {
   std::string of{};  // the name of the case that had the sweep
 };
 
+// The share of the capacity above which an open loop is measured in whole trials. A turn begins without a
+// queue, and nobody waits behind its end, so near the capacity the p99 of turns is too small.
+inline constexpr double kMostInTurns = 0.70;
+
 // One load for all contestants. Figures of different cases are never compared.
 struct Case {
   std::string name = "main";
@@ -117,7 +121,7 @@ struct Case {
   TurnPlan turn{};
   SocketPlan socket{};                 // the scenario's, with what the case changes
   std::string one_of{};                // in a case of one rate of several: the name of the case that had them
-  std::optional<Capacity> capacity{};  // the capacity that its rate is a share of, once it is known
+  std::optional<Capacity> capacity{};  // of an open loop, once it is measured
   std::optional<Sweep> sweep{};        // a case for each value; a case of a plan has none
   std::optional<SweepPoint> point{};   // in a case of one value of a sweep: the value
   std::optional<std::uint64_t>
@@ -126,6 +130,8 @@ struct Case {
   bool is_called(const std::string& name_of_case) const;
   // Returns whether requests are due by a rate, which may not be known yet.
   bool open_loop() const;
+  // Returns whether the rate of an open loop is above kMostInTurns of its capacity, as far as that is known.
+  bool is_near_capacity() const;
   // Returns the load with an arbitrary rate where the rate is not known yet, for questions that do not depend
   // on it.
   LoadPlan load_at_some_rate() const;

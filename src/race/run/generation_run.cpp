@@ -27,12 +27,16 @@ Duration latency_of(const Turn& turn, const LoadPlan& load) {
       std::chrono::duration<double>(turn.turn_s * slots / static_cast<double>(turn.messages)));
 }
 
-// Returns the length of a turn that a contestant needs, from its warm-up. In an open loop few slots are in
-// use, so the warm-up does not show the latency.
-Duration wanted_turn(const Turn& warmup, const LoadPlan& load) {
+// Returns the length of a turn that a contestant needs, from its warm-up of the given length. In an open loop
+// few slots are in use, so the number of messages does not show the latency. The time until the last reply
+// does: its requests were still to be answered when the warm-up's time was over. Of a server that does not
+// keep up with the rate that is the whole backlog.
+Duration wanted_turn(const Turn& warmup, Duration length, const LoadPlan& load) {
   if (!load.open_loop()) return turn_length(latency_of(warmup, load));
   const std::chrono::duration<double> filled(kMessagesInOpenTurn / load.rate_per_s);
-  return std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn);
+  const auto waited = std::chrono::round<Duration>(std::chrono::duration<double>(warmup.turn_s)) - length;
+  return std::max(std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn),
+                  kWaitsInOpenTurn * waited);
 }
 
 class GenerationRun {
@@ -83,9 +87,22 @@ class GenerationRun {
   bool warm_up(std::size_t i) {
     const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
     if (plan_.counted) return warm_up_by_count(i, length);
+    std::optional<Duration> wanted = turn_after(i, length);
+    if (wanted > kLongestChosenTurn) {  // it may have been a stall
+      const auto again = turn_after(i, length);
+      wanted = again ? std::optional(std::min(*wanted, *again)) : std::nullopt;
+    }
+    if (!wanted) return false;
+    if (*wanted > kLongestChosenTurn && plan_.number == 1 && !plan_.turn) plan_.too_long = wanted;
+    longest_ = std::max(longest_, std::min(*wanted, kLongestChosenTurn));
+    return !plan_.too_long;
+  }
+
+  // Returns the length of a turn that the contestant needs, after one of this length. Nothing if it failed.
+  std::optional<Duration> turn_after(std::size_t i, Duration length) {
     const auto turn = generation_.take_turn(i, {.time = length}, false);
-    if (turn) longest_ = std::max(longest_, wanted_turn(*turn, orders_[i].load_case.load));
-    return turn.has_value();
+    if (!turn) return std::nullopt;
+    return wanted_turn(*turn, length, orders_[i].load_case.load);
   }
 
   // Warms up by numbers of messages. The number doubles from turn to turn, so that the last turn shows how

@@ -19,6 +19,9 @@ inline constexpr std::uint64_t kFewestTurns = 5;  // turns of a generation
 // longer stall.
 inline constexpr Duration kShortestOpenTurn = std::chrono::milliseconds(100);
 inline constexpr double kMessagesInOpenTurn = 100;
+// Nor may a turn of an open loop be short beside the longest waits: it begins without a queue, and those who
+// would wait behind its end are missing.
+inline constexpr int kWaitsInOpenTurn = 20;
 
 // Returns the length of a turn for contestants of which the slowest answers a message after `latency` on
 // average.
@@ -35,16 +38,16 @@ struct GenerationPlan {
   std::optional<Duration> turn{};
   bool counted = false;        // a turn is a number of messages of each connection
   std::uint64_t messages = 0;  // number of messages; 0: chosen after the warm-up
-  // The time of a message, if the first generation finds that counted turns take too long. Then nothing was
-  // recorded.
+  // The time of a message, if the first generation finds that counted turns take too long, or the length that
+  // turns of an open loop would need, if that is too long. Then nothing was recorded.
   std::optional<Duration> too_long{};
 };
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
 // turns to all in random order until every contestant's windows are long enough. A contestant that fails
 // takes no further turn. Returns a trial for each contestant, in their order, with the figures that are
-// compared. Sets the fields that `plan` leaves to choose. Where counted turns take longer than
-// kLongestChosenTurn, the first generation ends at once.
+// compared. Sets the fields that `plan` leaves to choose. Where counted turns, or those that an open loop
+// needs, take longer than kLongestChosenTurn, the first generation ends at once.
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop);
 

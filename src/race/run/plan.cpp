@@ -98,7 +98,8 @@ bool takes_turns(const LoadPlan& load) {
          (!load.open_loop() || load.rate_per_s * longest_turn_s >= kFewest);
 }
 
-void set_turns(CaseResult& one, const ProtocolRow& protocol) {
+void set_turns(CaseResult& one, const ProtocolRow& protocol, bool asked_for) {
+  if (one.plan.is_near_capacity() && !asked_for) return;
   const auto rests = [&](const Entry& entry) {
     return std::ranges::none_of(protocol.options_without_turns, [&](const std::string& option) {
       return entry.server_options.contains(option) || entry.client_options.contains(option);
@@ -160,6 +161,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   Plan plan{.seed = seed, .rounds = scenario.rounds, .cases = {}};
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
+    if (one.load.open_loop()) result.plan.load.arrivals = one.load.known_arrivals();
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
     if (protocol != nullptr) result.verified = protocol->verified;
     for (const Contestant& contestant : scenario.contestants)
@@ -175,7 +177,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
-    if (scenario.turns && protocol != nullptr) set_turns(result, *protocol);
+    if (scenario.turns && protocol != nullptr) set_turns(result, *protocol, scenario.turn.has_value());
     result.plan.turn.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }
@@ -188,9 +190,10 @@ void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index,
   Case& one = plan.cases[case_index].plan;
   const std::uint64_t seed = one.load.seed;
   one.load = scenario.cases[case_index].load;
+  one.load.arrivals = one.load.known_arrivals();
   one.load.seed = seed;
   one.turn = {};
-  if (!one.load.messages && 2 * message > one.load.duration) one.load.messages = 1;
+  if (!one.load.messages && !one.load.open_loop() && 2 * message > one.load.duration) one.load.messages = 1;
   if (plan.by_rule) set_rule(plan, scenario.time);
 }
 

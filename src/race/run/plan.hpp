@@ -34,8 +34,8 @@ inline constexpr std::uint64_t kCeilingTrials = 3;
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
-// Plans whole trials for a case in place of turns, because a message takes so long. Where the trial's
-// duration is too short for two messages, the trial has one message.
+// Plans whole trials for a case in place of turns, because a message takes so long. In a closed loop whose
+// duration is too short for two messages, a trial has one message.
 void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message);
 
 // A plan for capacity_race(): neither ceilings nor a second entry, and no pass that counts system calls.

@@ -41,6 +41,20 @@ double to_three_digits(double rate) {
                   : std::round(rate / unit) * unit;
 }
 
+// Returns the name under which the capacity of a case is measured, once for all rates.
+const std::string& name_of_load(const Case& one) {
+  if (!one.one_of.empty()) return one.one_of;
+  return one.point && one.point->axis == "rate" ? one.point->of : one.name;
+}
+
+// Returns whether the capacity decides how the case is measured. A length of turns that is given asks for
+// turns.
+bool is_wanted(const Case& one, const Scenario& scenario) {
+  if (one.capacity || one.files) return false;
+  if (one.rate_share) return true;
+  return one.load.open_loop() && scenario.turns && !scenario.turn && one.load.phase == LoadPlan().phase;
+}
+
 }  // namespace
 
 std::expected<std::vector<Rate>, std::string> parse_rates(std::span<const std::string_view> texts) {
@@ -75,6 +89,10 @@ bool needs_capacity(const Scenario& scenario) {
                              [](const Case& one) { return one.rate_share && !one.load.open_loop(); });
 }
 
+bool wants_capacity(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.cases, [&](const Case& one) { return is_wanted(one, scenario); });
+}
+
 Scenario capacity_race(const Scenario& scenario) {
   Scenario pilot = scenario;
   pilot.rounds = 1;
@@ -82,9 +100,9 @@ Scenario capacity_race(const Scenario& scenario) {
   pilot.cases.clear();
   std::set<std::string> known;
   for (const Case& each : scenario.cases) {
-    if (!each.rate_share || !known.insert(each.one_of).second) continue;
+    if (!is_wanted(each, scenario) || !known.insert(name_of_load(each)).second) continue;
     Case one = each;
-    one.name = each.one_of;
+    one.name = name_of_load(each);
     replace({{"interval", "0"}}, {}, one);
     one.load.duration = std::min(one.load.duration, kLongestPilot);
     pilot.cases.push_back(std::move(one));
@@ -94,10 +112,10 @@ Scenario capacity_race(const Scenario& scenario) {
 
 void set_rates(Scenario& scenario, const std::map<std::string, Capacity>& capacities) {
   for (Case& one : scenario.cases) {
-    const auto capacity = capacities.find(one.one_of);
-    if (!one.rate_share || capacity == capacities.end()) continue;
+    const auto capacity = capacities.find(name_of_load(one));
+    if (!one.open_loop() || capacity == capacities.end()) continue;
     one.capacity = capacity->second;
-    one.load.rate_per_s = to_three_digits(*one.rate_share * capacity->second.per_s);
+    if (one.rate_share) one.load.rate_per_s = to_three_digits(*one.rate_share * capacity->second.per_s);
   }
 }
 

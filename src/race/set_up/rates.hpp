@@ -26,12 +26,15 @@ void expand_rates(Scenario& scenario);
 // Returns whether the capacity of a case must be measured before its rates are known.
 bool needs_capacity(const Scenario& scenario);
 
-// Returns the race that measures capacities: the cases that need it, once each, in closed loops, in one
+// Returns whether it is worth measuring: the rates may be known, but not whether turns suit them.
+bool wants_capacity(const Scenario& scenario);
+
+// Returns the race that measures capacities: the cases that want it, once each, in closed loops, in one
 // round.
 Scenario capacity_race(const Scenario& scenario);
 
-// Sets the rates that are shares, to three digits. The keys of `capacities` are the names of the cases in
-// capacity_race(). A case whose capacity is not known stays as it is.
+// Sets the capacities, and the rates that are shares, to three digits. The keys of `capacities` are the names
+// of the cases in capacity_race(). A case whose capacity is not known stays as it is.
 void set_rates(Scenario& scenario, const std::map<std::string, Capacity>& capacities);
 
 }  // namespace joust::race

@@ -65,7 +65,7 @@ std::optional<Duration> server_idle(const LimitPlan& limits, const Case& one) {
 void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan& limits, PlanAs how) {
   LoadPlan load = one.load;
   load.request_timeout = limits.request_timeout;
-  if (load.arrivals != LoadPlan::Arrivals::poisson) load.seed = LoadPlan().seed;
+  if (!load.has_poisson_arrivals()) load.seed = LoadPlan().seed;
   if (load.turns) {
     load.messages.reset();
     load.duration = LoadPlan().duration;
