@@ -95,8 +95,13 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
     json["turns"] = turns_json(trial.turns, turn);
     json["throughput_per_s"] = number(trial.throughput_per_s());
     json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
+    json["quiet_turns"] = {{"throughput_per_s", number(trial.turns_throughput_per_s)},
+                           {"server_cpu_us_per_message", number(trial.turns_server_cpu_us_per_message)}};
     json["cpu_s_at_rest"] = trial.cpu_s_at_rest;
   }
+  if (trial.scheduling)
+    json["scheduling"] = {{"server", threads_json(trial.scheduling->server)},
+                          {"client", threads_json(trial.scheduling->client)}};
   if (!trial.failure.empty()) {
     json["failure"] = trial.failure;
     json["last_words"] = trial.last_words;

@@ -67,10 +67,15 @@ struct Trial {
   double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
   // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
-  std::optional<MachineCpu> machine{};    // the whole machine during the timed window
-  std::optional<MachineCpu> pinned{};     // the CPUs of both sides in that window; empty if not pinned
+  // The same with the contestant's own stalls, where these change its figures (count_uneven_turns()).
+  std::optional<double> all_turns_throughput_per_s{}, all_turns_server_cpu_us_per_message{};
+  std::optional<MachineCpu> machine{};  // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};   // the CPUs of both sides in that window; empty if not pinned
+  // The CPUs of each side; empty unless each side has CPUs of its own.
+  std::optional<MachineCpu> server_cpus{}, client_cpus{};
   std::optional<Throttling> throttled{};  // by a CPU quota, during the timed window
-  std::optional<ClockRates> clock{};      // clock rates of the pinned CPUs, at both ends of the window
+  std::optional<Scheduling> scheduling{};
+  std::optional<ClockRates> clock{};  // clock rates of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none
