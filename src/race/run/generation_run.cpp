@@ -81,7 +81,8 @@ class GenerationRun {
   }
 
   bool warm_up(std::size_t i) {
-    const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
+    const Duration length =
+        std::max<Duration>(orders_[i].entry.contestant.warmup.value_or(plan_.warmup), kShortestChosenTurn);
     if (plan_.counted) return warm_up_by_count(i, length);
     const auto turn = generation_.take_turn(i, {.time = length}, false);
     if (turn) longest_ = std::max(longest_, wanted_turn(*turn, orders_[i].load_case.load));
