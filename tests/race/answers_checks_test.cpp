@@ -201,6 +201,19 @@ TEST_F(Checks, StrangersOnTheMachineAreTold) {
   EXPECT_TRUE(has(found.detail, "not part of the race")) << found.detail;
 }
 
+TEST_F(Checks, AnIntruderOnTheCpuOfOneSideIsTold) {
+  plant("epoll", [](Trial& trial) {
+    trial.machine = MachineCpu{.user_s = 1.6, .system_s = 0.4, .idle_s = 62};
+    trial.server_cpus = MachineCpu{.user_s = 0.95, .idle_s = 0.05};
+    trial.client_cpus = MachineCpu{.user_s = 0.9, .idle_s = 0.1};
+  });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(found.detail, "used at least 29 % of the client's CPUs during a trial (10 of 40 trials above"))
+      << found.detail;
+}
+
 TEST_F(Checks, UsageThatWasReadTooLateIsTold) {
   plant("epoll", [](Trial& trial) {
     trial.late = true;

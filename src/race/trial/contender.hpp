@@ -52,7 +52,7 @@ class Contender {
   bool finish_in_order();
 
   TrialSides sides_;
-  const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
+  const PinnedCpus pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
   ProcessClock server_clock_, client_clock_;
   std::optional<Usage> server_at_start_{};
   Counts counted_{};                            // counts at the end of the last turn

@@ -151,7 +151,7 @@ class OneTrial {
   const ProcessSetup& setup_;
   const TrialOrder& order_;
   TrialSides sides_;
-  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
+  const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
   std::optional<Snapshot> before_, after_;
   Trial& trial_ = sides_.trial();
   TrialProcesses& processes_ = sides_.processes();
