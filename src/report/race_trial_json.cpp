@@ -51,6 +51,14 @@ ordered_json clock_json(const std::optional<ClockRates>& clock) {
   return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
 }
 
+ordered_json threads_json(const std::vector<ThreadGroup>& groups) {
+  ordered_json json = ordered_json::array();
+  for (const ThreadGroup& group : groups)
+    json.push_back(
+        {{"cpus", group.cpus}, {"nice", group.nice}, {"policy", group.policy}, {"threads", group.threads}});
+  return json;
+}
+
 const char* unit_text(race::TurnUnit unit) {
   return unit == race::TurnUnit::time ? "time" : unit == race::TurnUnit::transfers ? "transfer" : "message";
 }

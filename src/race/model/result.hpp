@@ -11,6 +11,7 @@
 #include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
+#include "measure/thread_groups.hpp"
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
 #include "race/model/loss.hpp"
@@ -46,6 +47,13 @@ struct ServerResult : ChildFacts {
   std::map<std::string, std::uint64_t> errors{};
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
+};
+
+// How the kernel schedules the threads of both sides, external servers' too: in the first turn of a
+// contestant, or at the end of its first window.
+struct Scheduling {
+  ThreadGroup race{};  // of the thread that started both sides, except for its CPUs
+  std::vector<ThreadGroup> server{}, client{};
 };
 
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.

@@ -147,6 +147,7 @@ std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
                   .server_cpu_s = after.server_s - before.server_s,
                   .client_cpu_s = after.client_s - before.client_s};
   sides_.trial().turns_s += turn.turn_s;
+  if (recorded) sides_.note_scheduling();
   return turn;
 }
 

@@ -90,6 +90,7 @@ class OneTrial {
     after_ = Snapshot{.around = read_surroundings(pinned_)};
     count_calls(*after_, &Part::calls_after);
     ask_server(*after_, 0);
+    if (!order_.count_calls) sides_.note_scheduling();
   }
 
   void count_calls(Snapshot& seen, std::uint64_t Part::*calls) {
