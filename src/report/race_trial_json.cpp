@@ -29,6 +29,7 @@ ordered_json trial_server_json(const Trial& trial) {
                     {"errors", trial.server.errors},
                     {"missing", trial.server.missing},
                     {"notes", trial.server.notes}};
+  if (!trial.server.cpu_unknown.empty()) json["cpu_unknown"] = trial.server.cpu_unknown;
   if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
   return json;
 }

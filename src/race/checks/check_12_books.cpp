@@ -110,6 +110,11 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
     if (one.plan.load.turns) strangers.add(usable, entry->in_process);
   }
   strangers.tell(trials, one.plan.load.turns, race.scenario.quick, findings);
+  for (const Entry* entry : contestants_of(one))
+    if (const auto usable = usable_trials(*entry);
+        !usable.empty() && !usable.front()->server.cpu_unknown.empty())
+      findings.warn("{}: the cost of a message is unknown, and not ranked: {}", entry->contestant.name,
+                    usable.front()->server.cpu_unknown);
   if (late > 0)
     findings.warn("in {} the server's usage could not be read in time and is not known",
                   counted(late, "trial"));

@@ -22,6 +22,7 @@ std::optional<double> Trial::throughput_per_s() const {
 }
 
 std::optional<double> Trial::server_cpu_us_per_message() const {
+  if (!server.cpu_unknown.empty()) return std::nullopt;
   if (!turns.empty())
     return all_turns_server_cpu_us_per_message ? all_turns_server_cpu_us_per_message
                                                : turns_server_cpu_us_per_message;
@@ -46,7 +47,9 @@ std::optional<double> Trial::deliveries_per_s() const {
 }
 
 const Usage* Trial::known_server_usage() const {
-  return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
+  return load && server.usage && server.cpu_unknown.empty() && load->duration_s >= kLeastWindowOfServer_s
+             ? &*server.usage
+             : nullptr;
 }
 
 double Trial::messages_of_usage() const {

@@ -102,8 +102,9 @@ void Contender::rest() {
 double Contender::server_s() {
   Child* const server = sides_.server().child.get();
   if (server == nullptr || !sides_.external()) return server_clock_.read_s();
-  server_clock_ = ProcessClock(server->processes());
-  return server_clock_.read_s() + server->ended_cpu_s();
+  const std::vector<pid_t> processes = server->processes();
+  server_clock_ = ProcessClock(processes);
+  return server_family_.read_s(processes, server->ended_cpu_s());
 }
 
 Contender::Used Contender::used() {
@@ -178,7 +179,16 @@ bool Contender::finish_in_order() {
   if (failed()) return false;
   Part& server = sides_.server();
   std::optional<Usage> server_at_end;
-  if (server.running()) server_at_end = usage_of_processes(server.child->processes());
+  std::uint64_t threads = 0;
+  if (server.running()) {
+    server_at_end = usage_of_processes(server.child->processes());
+    threads = threads_in(server.child->processes());
+  }
+  if (server.running() && sides_.external()) {
+    server_s();
+    sides_.trial().server.cpu_unknown = server_family_.why_wrong();
+    sides_.trial().server.ignores_ends = ignores_ends(server.child->processes());
+  }
   sides_.load().child->send(SIGTERM);
   const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // a transfer, at its end
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
