@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 #include <utility>
+
+#include "measure/process_tree.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,6 +32,20 @@ Usage scaled(const Usage& ticks, double cpu_s) {
   usage.user_s = all_s > 0 ? cpu_s * ticks.user_s / all_s : 0;
   usage.system_s = std::max(0.0, cpu_s - usage.user_s);  // a rounding error may be negative
   return usage;
+}
+
+// Takes out the switches of stops: of each stop and continuation, a thread that waits makes two voluntary
+// ones.
+Usage without_stops(Usage usage, std::uint64_t threads, std::uint64_t stops) {
+  const std::uint64_t made = 2 * threads * stops;
+  usage.voluntary_switches -= std::min(usage.voluntary_switches, made);
+  return usage;
+}
+
+std::uint64_t threads_in(std::span<const pid_t> processes) {
+  std::uint64_t threads = 0;
+  for (const pid_t process : processes) threads += threads_of(process).size();
+  return threads;
 }
 
 }  // namespace
@@ -95,6 +112,7 @@ void Contender::rest() {
   for (const Part* part : {&sides_.load(), &sides_.server()})
     if (part->child) part->child->stop_all(Clock::now() + kLongestStop);
   server_last_s_ = server_s();
+  ++stops_;
 }
 
 // Reads the server's CPU time. A foreign server may have started processes since the last reading, and waited
@@ -201,7 +219,8 @@ bool Contender::finish_in_order() {
   if (sides_.order().entry.client_forks)
     sides_.trial().load->usage = scaled(sides_.trial().load->usage, client_cpu_s_);
   if (server_at_start_ && server_at_end)
-    sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
+    sides_.trial().server.usage =
+        without_stops(scaled(*server_at_end - *server_at_start_, server_cpu_s_), threads, stops_);
   return sides_.stop_server();
 }
 

@@ -60,6 +60,7 @@ class Contender {
   Counts counted_{};                            // counts at the end of the last turn
   double server_cpu_s_ = 0, client_cpu_s_ = 0;  // CPU time in all turns, recorded or not
   double server_last_s_ = 0;                    // the server's clock when it was stopped
+  std::uint64_t stops_ = 0;                     // how often the server was stopped since server_at_start_
 };
 
 }  // namespace joust::race
