@@ -162,7 +162,7 @@ class ChecksOfARace(Case):
                 cost = entries["waits"]["summary"]["server_cpu_us_per_message"]
                 self.assertGreater(cost["median"], 800, "a fork and its work")
                 self.assertIsNone(entries["ignores"]["summary"]["server_cpu_us_per_message"])
-                self.assertIsNone(entries["ignores"]["cost_tie_group"])
+                self.assertIsNone(entries["ignores"]["cost_place"])
                 self.assertIn("ignores: the cost of a message is unknown, and not ranked",
                               self.check(result, 12)["detail"])  # fmt: skip
 

@@ -226,9 +226,9 @@ TEST_F(Checks, ACostWhoseCpuTimeIsLostIsUnknownAndHasNoPlace) {
   const Entry& epoll = *find_entry(judged.cases.front(), "epoll");
   EXPECT_FALSE(epoll.summary.server_cpu_us_per_message) << "one trial of ten is enough";
   EXPECT_FALSE(epoll.summary.cost_ratio);
-  EXPECT_FALSE(epoll.cost_tie_group);
-  EXPECT_TRUE(epoll.tie_group) << "throughput is what it is";
-  EXPECT_TRUE(find_entry(judged.cases.front(), "threads")->cost_tie_group);
+  EXPECT_FALSE(epoll.cost_place);
+  EXPECT_TRUE(epoll.place) << "throughput is what it is";
+  EXPECT_TRUE(find_entry(judged.cases.front(), "threads")->cost_place);
 }
 
 TEST_F(Checks, WhereEndsAreIgnoredBusyCpusMakeTheCostUnknown) {
