@@ -136,7 +136,7 @@ constexpr double kLeastForCpu_s = 0.010;
 std::string client_line(const LoadResult& result) {
   const std::uint64_t peak = result.usage.peak_memory_bytes;
   const std::string memory =
-      peak > 0 ? format_bytes(static_cast<double>(peak)) + " peak memory" : "peak memory not known";
+      peak > 0 ? format_bytes(static_cast<double>(peak)) + " peak user memory" : "peak user memory not known";
   if (std::min(result.usage_s, result.duration_s) < kLeastForCpu_s)
     return fmt::format("  this client  {}; its CPU time cannot be told in less than {:.0f} ms\n", memory,
                        kLeastForCpu_s * 1e3);

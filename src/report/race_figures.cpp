@@ -209,7 +209,7 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
                                          {.title = "contestant", .text = true, .gap = 1}};
   const std::string of_each = fmt::format("/{}", one.plan.unit());
   for (const std::string& group :
-       {"context switches" + of_each, "system calls" + of_each, std::string("peak memory")}) {
+       {"context switches" + of_each, "system calls" + of_each, std::string("user memory")}) {
     columns.push_back({.title = "server", .gap = 3, .group = group});
     columns.push_back({.title = "client", .gap = 2, .group = group});
   }

@@ -183,18 +183,20 @@ const char* kind_text(EntryKind kind) {
 ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   ordered_json trials = ordered_json::array();
   for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.turn));
-  return {{"name", entry.contestant.name},
-          {"case", one.plan.name},
-          {"kind", kind_text(entry.kind)},
-          {"server", server_json(entry.contestant)},
-          {"client", client_json(entry.contestant)},
-          {"ranked", entry.ranked},
-          {"reason", entry.reason},
-          {"at_least", entry.at_least},
-          {"place", places_json(entry.place)},
-          {"cost_place", places_json(entry.cost_place)},
-          {"trials", std::move(trials)},
-          {"summary", summary_json(entry.summary)}};
+  ordered_json json{{"name", entry.contestant.name},
+                    {"case", one.plan.name},
+                    {"kind", kind_text(entry.kind)},
+                    {"server", server_json(entry.contestant)},
+                    {"client", client_json(entry.contestant)},
+                    {"ranked", entry.ranked},
+                    {"reason", entry.reason},
+                    {"at_least", entry.at_least},
+                    {"place", places_json(entry.place)},
+                    {"cost_place", places_json(entry.cost_place)},
+                    {"trials", std::move(trials)},
+                    {"summary", summary_json(entry.summary)}};
+  if (entry.contestant.warmup) json["warmup_s"] = seconds(entry.contestant.warmup);
+  return json;
 }
 
 ordered_json check_json(const CaseResult& one, const race::CheckResult& check) {

@@ -29,6 +29,7 @@ ordered_json trial_server_json(const Trial& trial) {
                     {"errors", trial.server.errors},
                     {"missing", trial.server.missing},
                     {"notes", trial.server.notes}};
+  if (!trial.server.cpu_unknown.empty()) json["cpu_unknown"] = trial.server.cpu_unknown;
   if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
   return json;
 }
@@ -49,6 +50,14 @@ ordered_json throttling_json(const std::optional<Throttling>& throttled) {
 ordered_json clock_json(const std::optional<ClockRates>& clock) {
   if (!clock) return nullptr;
   return {{"least", clock->least_mhz}, {"most", clock->most_mhz}};
+}
+
+ordered_json threads_json(const std::vector<ThreadGroup>& groups) {
+  ordered_json json = ordered_json::array();
+  for (const ThreadGroup& group : groups)
+    json.push_back(
+        {{"cpus", group.cpus}, {"nice", group.nice}, {"policy", group.policy}, {"threads", group.threads}});
+  return json;
 }
 
 const char* unit_text(race::TurnUnit unit) {
@@ -95,8 +104,13 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
     json["turns"] = turns_json(trial.turns, turn);
     json["throughput_per_s"] = number(trial.throughput_per_s());
     json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
+    json["quiet_turns"] = {{"throughput_per_s", number(trial.turns_throughput_per_s)},
+                           {"server_cpu_us_per_message", number(trial.turns_server_cpu_us_per_message)}};
     json["cpu_s_at_rest"] = trial.cpu_s_at_rest;
   }
+  if (trial.scheduling)
+    json["scheduling"] = {{"server", threads_json(trial.scheduling->server)},
+                          {"client", threads_json(trial.scheduling->client)}};
   if (!trial.failure.empty()) {
     json["failure"] = trial.failure;
     json["last_words"] = trial.last_words;

@@ -204,8 +204,8 @@ class InTheText(Case):
             done = run("load", "--connect", address, "-c", 2, "-d", "60s")
         self.assertEqual(done.returncode, 1)
         self.assertIn(" 200 verified", done.stdout)
-        self.assertRegex(done.stdout, r"this client  .*\d [KM]iB peak memory")
-        self.assertNotIn(" 0 B peak memory", done.stdout)
+        self.assertRegex(done.stdout, r"this client  .*\d [KM]iB peak user memory")
+        self.assertNotIn(" 0 B peak user memory", done.stdout)
         self.assertIn("failed       2 connections at stage receive (of the whole run)", done.stdout)
 
     def test_timeouts_after_the_window_do_not_contradict_it(self):

@@ -201,6 +201,51 @@ TEST_F(Checks, StrangersOnTheMachineAreTold) {
   EXPECT_TRUE(has(found.detail, "not part of the race")) << found.detail;
 }
 
+TEST_F(Checks, AnIntruderOnTheCpuOfOneSideIsTold) {
+  plant("epoll", [](Trial& trial) {
+    trial.machine = MachineCpu{.user_s = 1.6, .system_s = 0.4, .idle_s = 62};
+    trial.server_cpus = MachineCpu{.user_s = 0.95, .idle_s = 0.05};
+    trial.client_cpus = MachineCpu{.user_s = 0.9, .idle_s = 0.1};
+  });
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(found.detail, "used at least 29 % of the client's CPUs during a trial (10 of 40 trials above"))
+      << found.detail;
+}
+
+TEST_F(Checks, ACostWhoseCpuTimeIsLostIsUnknownAndHasNoPlace) {
+  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
+    if (order.entry.contestant.name == "epoll" && nth == 3) trial.server.cpu_unknown = "at least 1 s is lost";
+  };
+  const CheckResult found = check(12);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(found.detail, "epoll: the cost of a message is unknown, and not ranked: at least 1 s is lost"))
+      << found.detail;
+  const Entry& epoll = *find_entry(judged.cases.front(), "epoll");
+  EXPECT_FALSE(epoll.summary.server_cpu_us_per_message) << "one trial of ten is enough";
+  EXPECT_FALSE(epoll.summary.cost_ratio);
+  EXPECT_FALSE(epoll.cost_place);
+  EXPECT_TRUE(epoll.place) << "throughput is what it is";
+  EXPECT_TRUE(find_entry(judged.cases.front(), "threads")->cost_place);
+}
+
+TEST_F(Checks, WhereEndsAreIgnoredBusyCpusMakeTheCostUnknown) {
+  const auto ignore = [](double others_s) {
+    return [=](Trial& trial) {
+      trial.server.ignores_ends = true;
+      trial.server_cpus = MachineCpu{.user_s = 0.9 + others_s, .idle_s = 1};
+      trial.client_cpus = MachineCpu{.user_s = 0.6, .idle_s = 0.4};
+    };
+  };
+  plant("epoll", ignore(0));
+  EXPECT_FALSE(has(check(12).detail, "unknown"));
+  plant("epoll", ignore(0.5));
+  EXPECT_TRUE(
+      has(check(12).detail, "epoll: the cost of a message is unknown, and not ranked: its processes ignore"));
+}
+
 TEST_F(Checks, UsageThatWasReadTooLateIsTold) {
   plant("epoll", [](Trial& trial) {
     trial.late = true;

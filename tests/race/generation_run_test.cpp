@@ -29,6 +29,7 @@ class EvenGeneration : public Generation {
       lengths[contestant].push_back(length);
     } else {
       ++warmed[contestant];
+      warm_up[contestant] = length;
     }
     const double turn_s = std::chrono::duration<double>(length).count();
     const std::size_t nth = recorded ? lengths[contestant].size() - 1 : 0;
@@ -58,6 +59,7 @@ class EvenGeneration : public Generation {
   std::map<std::size_t, std::size_t> turns_before_finish;
   std::map<std::size_t, std::vector<Duration>> lengths;
   std::map<std::size_t, int> warmed;
+  std::map<std::size_t, Duration> warm_up;
 };
 
 class Generations : public testing::Test {
@@ -96,6 +98,15 @@ TEST_F(Generations, AllTakeTheSameTurnsInRandomOrder) {
   }
   EXPECT_GT(orders.size(), 2U);
   EXPECT_EQ(generation.warmed, (std::map<std::size_t, int>{{0, 1}, {1, 1}, {2, 1}}));
+}
+
+TEST_F(Generations, AContestantWithAWarmUpOfItsOwnHasThat) {
+  Entry slow = entry;
+  slow.contestant.warmup = milliseconds(700);
+  run_generation(generation, {{.load_case = one, .entry = entry}, {.load_case = one, .entry = slow}}, plan,
+                 stop);
+  EXPECT_EQ(generation.warm_up,
+            (std::map<std::size_t, Duration>{{0, milliseconds(100)}, {1, milliseconds(700)}}));
 }
 
 TEST_F(Generations, TheSeedRepeatsTheOrder) {

@@ -53,6 +53,7 @@ server = { engine = "epoll", trigger = "level", threads = 2, wait = "spin" }
 name = "other program"
 command = "server --port {port}"
 needs = "server"
+warmup = "3s"
 client = "epoll:trigger=level"
 )");
   ASSERT_TRUE(scenario) << scenario.error();
@@ -80,6 +81,8 @@ client = "epoll:trigger=level"
   EXPECT_EQ(scenario->contestants[1].client.engine, "threads");
   EXPECT_EQ(scenario->contestants[2].command, "server --port {port}");
   EXPECT_EQ(scenario->contestants[2].needs, std::vector<std::string>{"server"});
+  EXPECT_EQ(scenario->contestants[2].warmup, std::chrono::seconds(3));
+  EXPECT_FALSE(scenario->contestants[1].warmup);
   EXPECT_EQ(scenario->contestants[2].client.knobs.at("trigger"), "level");
 }
 

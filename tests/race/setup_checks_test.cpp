@@ -57,6 +57,40 @@ TEST_F(Checks, OptionsThatWereLeftOutAreTold) {
       << found.detail;
 }
 
+// The race of these tests has its servers on CPU 0 and its clients on CPU 1.
+TEST_F(Checks, ThreadsThatRunElsewhereOrAsOthersAreTold) {
+  const auto read_back = [&](const std::vector<ThreadGroup>& server) {
+    plant("epoll", [=](Trial& trial) {
+      trial.scheduling = Scheduling{.race = {.cpus = "0-1", .nice = 5, .policy = "other", .threads = 1},
+                                    .server = server,
+                                    .client = {{.cpus = "1", .nice = 5, .policy = "other", .threads = 1}}};
+    });
+    return check(10);
+  };
+  const ThreadGroup as_asked{.cpus = "0", .nice = 5, .policy = "other", .threads = 3};
+  EXPECT_EQ(read_back({as_asked}).verdict, Verdict::pass);
+  ThreadGroup other = as_asked;
+  other.cpus = "1";
+  CheckResult found = read_back({as_asked, other});
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(found.detail,
+          "epoll: 3 threads of its server had CPU 1 where CPU 0 was asked for (CPUs of the other side "
+          "are among them)"))
+      << found.detail;
+  other = as_asked;
+  other.nice = 0;
+  other.policy = "fifo";
+  other.threads = 1;
+  found = read_back({as_asked, other});
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(found.detail,
+          "epoll: 1 thread of its server had nice 0 where the race has 5, policy fifo where the race has "
+          "other"))
+      << found.detail;
+}
+
 TEST_F(Checks, AnEngineThatFellBackIsNotRanked) {
   plant("io-uring", [](Trial& trial) { trial.server.engine = "epoll"; });
   const CheckResult found = check(10);

@@ -23,6 +23,9 @@ class FakeGeneration : public Generation {
     double generation_noise = 0.003, turn_noise = 0.03;
     double rate_noise = 0;                     // of each generation, which the cost does not have
     std::map<std::string, double> case_noise;  // more of it in this case
+    std::map<std::string, double> stalls;      // share of the turns in which half of the time is lost
+    std::map<std::string, double> bursts;      // share of the turns in which a message costs twice as much
+    double disturbed = 0;                      // share of the turns in which the machine is half as fast
     stats::Random random{1};
     int generations = 0, turns = 0;
     std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
@@ -36,6 +39,7 @@ class FakeGeneration : public Generation {
       const double luck = std::exp(world_.generation_noise * stats::noise::normal(world_.random));
       const double noise = world_.rate_noise + world_.case_noise[order.load_case.name];
       const double rate_luck = std::exp(noise * stats::noise::normal(world_.random));
+      names_.push_back(plain);
       rates_.push_back((world_.rate.contains(plain) ? world_.rate[plain] : 5e6) * luck * rate_luck);
       costs_.push_back((world_.cost_us.contains(plain) ? world_.cost_us[plain] : 5) * luck);
     }
@@ -50,13 +54,14 @@ class FakeGeneration : public Generation {
                               : std::chrono::duration<double>(size.time).count();
     turns_s_ += turn_s / static_cast<double>(orders_.size());
     const double now = std::exp(world_.turn_noise * stats::noise::normal(world_.random));
-    const double messages = rates_[contestant] * turn_s * now;
-    return Turn{
-        .window_s = 0.8 * turn_s,
-        .verified = static_cast<std::uint64_t>(0.8 * messages),
-        .messages = static_cast<std::uint64_t>(messages),
-        .turn_s = turn_s,
-        .server_cpu_s = orders_[contestant].entry.in_process ? 0 : messages * costs_[contestant] / now / 1e6};
+    const double lost = draw(world_.stalls[names_[contestant]]) + draw(world_.disturbed);
+    const double messages = rates_[contestant] * turn_s * now / std::exp2(lost);
+    const double cost_us = costs_[contestant] * std::exp2(draw(world_.bursts[names_[contestant]]));
+    return Turn{.window_s = 0.8 * turn_s,
+                .verified = static_cast<std::uint64_t>(0.8 * messages),
+                .messages = static_cast<std::uint64_t>(messages),
+                .turn_s = turn_s,
+                .server_cpu_s = orders_[contestant].entry.in_process ? 0 : messages * cost_us / now / 1e6};
   }
   Trial finish(std::size_t contestant) override {
     Trial trial = flawless_trial(orders_[contestant], rates_[contestant]);
@@ -66,8 +71,14 @@ class FakeGeneration : public Generation {
   }
 
  private:
+  // Returns 1 with this probability, or else 0.
+  double draw(double probability) {
+    return probability > 0 && stats::noise::uniform(world_.random) < probability ? 1 : 0;
+  }
+
   World& world_;
   const std::vector<TrialOrder> orders_;
+  std::vector<std::string> names_;
   std::vector<double> rates_, costs_;
   double turns_s_ = 0;
 };

@@ -88,6 +88,38 @@ TEST_F(TurnRace, AWarmUpThatWasAskedForIsKeptInARaceByTime) {
   EXPECT_EQ(warmup(), seconds(2));
 }
 
+// Twelve windows of 100 ms after twelve warm-ups of two seconds would measure mostly starts.
+TEST_F(TurnRace, ALongWarmUpLeavesFewerAndLongerGenerations) {
+  scenario.rounds = 0;
+  scenario.time = seconds(60);
+  Case& one = scenario.cases.front();
+  one.warmup_given = true;
+  const auto windows = [&](Duration warmup) {
+    one.load.warmup = warmup;
+    return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.load.duration;
+  };
+  EXPECT_GE(windows(seconds(1)), milliseconds(500));
+  EXPECT_GE(windows(seconds(2)), milliseconds(250)) << "six generations, which intervals take";
+}
+
+TEST_F(TurnRace, AContestantMayHaveAWarmUpOfItsOwn) {
+  scenario.rounds = 0;
+  scenario.time = seconds(60);
+  const auto rest = [&] { return make_plan(scenario, fake_catalogue(), 1).cases.front().plan.turn.rest; };
+  const Duration before = rest();
+  scenario.contestants.back().warmup = seconds(4);
+  EXPECT_GT(rest(), before + seconds(3)) << "the others wait for it";
+  scenario.turns = false;
+  std::map<std::string, Duration> warmups;
+  runner.alter = [&](const TrialOrder& order, std::size_t, Trial&) {
+    warmups[order.entry.contestant.name] = order.load_case.load.warmup;
+  };
+  scenario.rounds = 2;
+  run();
+  EXPECT_EQ(warmups["epoll"], seconds(4));
+  EXPECT_EQ(warmups["threads"], scenario.cases.front().load.warmup);
+}
+
 TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   scenario.rounds = 0;
   const RaceResult result = run();

@@ -35,7 +35,7 @@ TEST(LoadText, AShortWindowHasNoCpuTime) {
     const std::string text = load_text(result_of(duration_s));
     EXPECT_FALSE(has(text, "%")) << text;
     EXPECT_FALSE(has(text, "CPU per message")) << text;
-    EXPECT_TRUE(has(text, "peak memory; its CPU time cannot be told in less than 10 ms\n")) << text;
+    EXPECT_TRUE(has(text, "peak user memory; its CPU time cannot be told in less than 10 ms\n")) << text;
   }
 }
 
@@ -62,9 +62,9 @@ TEST(LoadText, ThinPercentilesAreMarkedAndTheMarkIsExplained) {
 
 TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
   LoadResult result = result_of(1);
-  EXPECT_TRUE(has(load_text(result), ", 5.00 MiB peak memory\n")) << load_text(result);
+  EXPECT_TRUE(has(load_text(result), ", 5.00 MiB peak user memory\n")) << load_text(result);
   result.usage.peak_memory_bytes = 0;
-  EXPECT_TRUE(has(load_text(result), ", peak memory not known\n")) << load_text(result);
+  EXPECT_TRUE(has(load_text(result), ", peak user memory not known\n")) << load_text(result);
 }
 
 TEST(LoadText, WhatWasLostIsToldWhereItCanBe) {

@@ -16,24 +16,33 @@ const char* name_of(Quantity quantity) {
   return quantity == Quantity::throughput ? "throughput" : "server CPU time per message";
 }
 
-std::string remedy(const Trend& trend, const LoadPlan& load) {
+// Returns the warm-up of a contestant; of all contestants, that of the load.
+Duration warmup_of(const std::string& contestant, const CaseResult& one) {
+  const Entry* const entry = find_entry(one, contestant);
+  return (entry == nullptr ? std::nullopt : entry->contestant.warmup).value_or(one.plan.load.warmup);
+}
+
+std::string remedy(const Trend& trend, const CaseResult& one) {
+  const LoadPlan& load = one.plan.load;
   const bool speeds_up = (trend.change > 0) == (trend.quantity == Quantity::throughput);
   if (speeds_up)
-    return fmt::format("a longer warm-up (-w, now {}) leaves that out", format_duration(load.warmup));
+    return fmt::format("a longer warm-up (-w, now {}) leaves that out{}",
+                       format_duration(warmup_of(trend.contestant, one)),
+                       trend.contestant.empty() ? "" : ", or a warmup of this contestant in a scenario");
   return fmt::format("the figure depends on the duration (-d, now {}), so look for what grows or fills up",
                      format_duration(load.duration));
 }
 
-void tell(const Trend& trend, const LoadPlan& load, bool several, Findings& findings) {
+void tell(const Trend& trend, const CaseResult& one, bool several, Findings& findings) {
   const bool all = trend.contestant.empty();
-  const char* const trial = load.turns ? "generation" : "trial";
+  const char* const trial = one.plan.load.turns ? "generation" : "trial";
   const std::string where = trend.shape == TrendShape::halves
                                 ? fmt::format("from the first half of a {} to the second", trial)
                                 : fmt::format("from the beginning of a {} to its end", trial);
   findings.warn("{}: {} {} by {}{} {}{}; {}", all ? "all contestants" : trend.contestant,
                 name_of(trend.quantity), trend.change > 0 ? "rises" : "falls", all ? "at least " : "",
                 percent(std::abs(trend.change), 1), where,
-                several && !all ? ", compared with the others" : "", remedy(trend, load));
+                several && !all ? ", compared with the others" : "", remedy(trend, one));
 }
 
 }  // namespace
@@ -66,7 +75,7 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
         counted(steadiness.trials, "trial"), kTrialsThatShowATrend);
     return findings.take();
   }
-  for (const Trend& trend : steadiness.found) tell(trend, load, steadiness.several, findings);
+  for (const Trend& trend : steadiness.found) tell(trend, one, steadiness.several, findings);
   if (steadiness.found.empty() && steadiness.greatest)
     findings.say(
         "no change within {} beyond chance; the greatest from the first half to the second: {} of {}, "

@@ -8,6 +8,7 @@
 #include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"
+#include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
 namespace {
@@ -131,9 +132,42 @@ void tell_left_out(const CaseResult& one, Findings& findings) {
                  join(names, " and "));
 }
 
+// Warns of threads that do not run where, or as, the race has asked for: an external server may pin itself to
+// other CPUs.
+void check_threads(const std::string& name, const char* side, const std::vector<ThreadGroup>& groups,
+                   const ThreadGroup& race, const std::string& asked, const std::string& of_other,
+                   Findings& findings) {
+  const std::set<int> own = cpus_in(asked), others = cpus_in(of_other);
+  for (const ThreadGroup& group : groups) {
+    const std::set<int> cpus = cpus_in(group.cpus);
+    std::vector<std::string> wrong;
+    if (!own.empty() && !std::ranges::includes(own, cpus)) {
+      const bool on_other = std::ranges::any_of(cpus, [&](int cpu) { return others.contains(cpu); });
+      wrong.push_back(fmt::format("CPU {} where CPU {} was asked for{}", group.cpus, asked,
+                                  on_other ? " (CPUs of the other side are among them)" : ""));
+    }
+    if (group.nice != race.nice)
+      wrong.push_back(fmt::format("nice {} where the race has {}", group.nice, race.nice));
+    if (group.policy != race.policy)
+      wrong.push_back(fmt::format("policy {} where the race has {}", group.policy, race.policy));
+    if (!wrong.empty())
+      findings.warn("{}: {} of its {} had {}", name, counted(group.threads, "thread"), side, join(wrong));
+  }
+}
+
+void check_scheduling(const std::string& name, const std::vector<const Trial*>& trials, const CpuPlan& plan,
+                      Findings& findings) {
+  const auto found =
+      std::ranges::find_if(trials, [](const Trial* trial) { return trial->scheduling.has_value(); });
+  if (found == trials.end()) return;
+  const Scheduling& threads = *(*found)->scheduling;
+  check_threads(name, "server", threads.server, threads.race, plan.server, plan.client, findings);
+  check_threads(name, "client", threads.client, threads.race, plan.client, plan.server, findings);
+}
+
 }  // namespace
 
-CheckResult check_parity(const RaceResult&, const CaseResult& one) {
+CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   Findings findings(10, "parity read back");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   if (one.plan.files) {
@@ -156,6 +190,7 @@ CheckResult check_parity(const RaceResult&, const CaseResult& one) {
     if (who.external()) unread.push_back(in_list(who.name));
     check_own(who.name, "server's", who.server, first.server.socket, findings);
     check_own(who.name, "client's", who.client, first.client.socket, findings);
+    check_scheduling(who.name, usable_trials(*entry), race.cpus, findings);
     if (!who.external()) check_side(who.name, "server", who.server, first.server, findings);
     check_side(who.name, "client", who.client, first.client, findings);
   }

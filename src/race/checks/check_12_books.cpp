@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
 
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
@@ -40,15 +44,60 @@ std::string imbalance(const Trial& trial) {
   return {};
 }
 
+// The shares of strangers in the trials of a case, on each side. Of a contestant in turns, all generations
+// together are judged too: each may have too few ticks.
+class StrangersSeen {
+ public:
+  void add(std::span<const Trial* const> trials, bool in_process) {
+    for (const Strangers& here : strangers_in(trials, in_process)) {
+      Side& side = sides_[here.of];
+      side.above += trials.size() == 1 && here.share > kStrangers;
+      side.worst = std::max(side.worst, here.share);
+      least_ = std::min(least_, here.share);
+    }
+  }
+
+  void tell(std::size_t trials, bool turns, bool quick, Findings& findings) const {
+    for (const auto& [of, side] : sides_)
+      if (side.worst > kStrangers)
+        findings.warn(
+            "processes that are not part of the race used at least {} of {} {} ({} of {} above {}{})",
+            percent(side.worst), of, turns ? "in turns of a contestant" : "during a trial", side.above,
+            counted(trials, "trial"), percent(kStrangers), quick ? "; a quick race runs no round again" : "");
+    if (least_ < -kStrangers)
+      findings.warn(
+          "server or client claims {} more CPU time than its CPUs were busy: it runs on others, or the "
+          "kernel "
+          "counts wrong",
+          percent(-least_));
+  }
+
+  // Describes the greatest share: "3 % of the machine".
+  std::string most() const {
+    std::pair<double, std::string_view> most{0, "the machine"};
+    for (const auto& [of, side] : sides_) most = std::max(most, {side.worst, of});
+    return fmt::format("{} of {}", percent(most.first), most.second);
+  }
+
+ private:
+  struct Side {
+    double worst = 0;
+    std::size_t above = 0;
+  };
+  std::map<std::string_view, Side> sides_;
+  double least_ = 0;
+};
+
 }  // namespace
 
 CheckResult check_books(const RaceResult& race, const CaseResult& one) {
   Findings findings(12, "books balance");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
-  double worst = 0, least = 0;
-  std::size_t trials = 0, late = 0, above = 0, lossy = 0;
+  StrangersSeen strangers;
+  std::size_t trials = 0, late = 0, lossy = 0;
   for (const Entry* entry : entries_of_contestants(one)) {
-    for (const Trial* trial : usable_trials(*entry)) {
+    const std::vector<const Trial*> usable = usable_trials(*entry);
+    for (const Trial* trial : usable) {
       ++trials;
       late += trial->late;
       lossy += trial->load->lossy;
@@ -56,32 +105,26 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
         findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;
       }
-      const double share = strangers_share(*trial, entry->in_process).value_or(0);
-      above += share > kStrangers;
-      worst = std::max(worst, share);
-      least = std::min(least, share);
+      strangers.add({&trial, 1}, entry->in_process);
     }
+    if (one.plan.load.turns) strangers.add(usable, entry->in_process);
   }
-  if (worst > kStrangers)
-    findings.warn(
-        "processes that are not part of the race used up to {} of the machine during a trial ({} of {} above "
-        "{}{})",
-        percent(worst), above, counted(trials, "trial"), percent(kStrangers),
-        race.scenario.quick ? "; a quick race runs no round again" : "");
+  strangers.tell(trials, one.plan.load.turns, race.scenario.quick, findings);
+  for (const Entry* entry : contestants_of(one))
+    if (const auto usable = usable_trials(*entry);
+        !usable.empty() && !usable.front()->server.cpu_unknown.empty())
+      findings.warn("{}: the cost of a message is unknown, and not ranked: {}", entry->contestant.name,
+                    usable.front()->server.cpu_unknown);
   if (late > 0)
     findings.warn("in {} the server's usage could not be read in time and is not known",
                   counted(late, "trial"));
-  if (least < -kStrangers)
-    findings.warn("server and client claim {} more CPU than the machine has counted as busy",
-                  percent(-least));
   if (findings.verdict() == Verdict::pass && one.plan.files)
-    findings.say("all files arrived in {}; other processes used at most {} of the machine",
-                 counted(trials, "trial"), percent(worst));
+    findings.say("all files arrived in {}; other processes used at most {}", counted(trials, "trial"),
+                 strangers.most());
   else if (findings.verdict() == Verdict::pass)
-    findings.say(
-        "sent = verified + failed + {}in flight{} in {}; other processes used at most {} of the machine",
-        lossy > 0 ? "lost + " : "", lossy < trials ? " and bytes sent = bytes received" : "",
-        counted(trials, "trial"), percent(worst));
+    findings.say("sent = verified + failed + {}in flight{} in {}; other processes used at most {}",
+                 lossy > 0 ? "lost + " : "", lossy < trials ? " and bytes sent = bytes received" : "",
+                 counted(trials, "trial"), strangers.most());
   return findings.take();
 }
 

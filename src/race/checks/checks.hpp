@@ -24,8 +24,11 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one);        
 CheckResult check_environment(const RaceResult& race, const CaseResult& one);   // 11
 CheckResult check_books(const RaceResult& race, const CaseResult& one);         // 12
 CheckResult check_loss(const RaceResult& race, const CaseResult& one);          // 13, lossy deliveries only
+CheckResult check_stalls(const RaceResult& race, const CaseResult& one);        // 14, turns only
 
 // Returns whether any contestant of the case has a lossy delivery.
 bool may_lose(const CaseResult& one);
+// Returns whether figures are levels of quiet turns, which leave out disturbances.
+bool has_quiet_turns(const CaseResult& one);
 
 }  // namespace joust::race

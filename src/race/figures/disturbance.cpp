@@ -2,6 +2,10 @@
 #include "race/figures/disturbance.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <vector>
 
 #include "race/figures/wording.hpp"
 
@@ -10,6 +14,10 @@ namespace {
 
 // The shortest window that is judged. The machine's counters have steps of 10 ms, several for each CPU.
 constexpr double kLeastCounted_s = 0.4;
+
+// The shortest time of CPUs in which strangers are looked for; what may be an error of the counters is
+// subtracted.
+constexpr double kLeastOfStrangers_s = 0.1;
 
 // The least excess over its limit of a trial that is disturbed whatever the figure.
 constexpr double kLeastExcess = 0.02;
@@ -25,10 +33,54 @@ Disturbance steal_of(const Trial& trial) {
                               trial.pinned ? "its CPUs" : "the machine")};
 }
 
+// A part of the machine in the timed windows, with the CPU time of our processes there.
+struct Part {
+  const char* of = "";
+  MachineCpu cpus{};
+  double ours_s = 0;
+  double error_s = 0;  // the standard error of the kernel's counts
+};
+
+double time_of(const Usage& usage) {
+  return usage.user_s + usage.system_s;
+}
+
+// Returns the smallest parts of the machine whose usage is known: the CPUs of each side, those of both, or
+// all.
+std::vector<Part> parts_of(const Trial& trial, bool in_process) {
+  if (trial.late || !trial.load) return {};
+  if (!in_process && !trial.serverless && !trial.server.usage) return {};
+  // The user, the system and the interrupt time of a CPU are each cut off to whole ticks at both ends.
+  constexpr double kErrorOfReading_s = 0.007;
+  const double windows = static_cast<double>(std::max<std::size_t>(trial.turns.size(), 1));
+  const double error_s = kErrorOfReading_s * std::sqrt(windows);
+  const double server_s = trial.server.usage ? time_of(*trial.server.usage) : 0;
+  const double client_s = time_of(trial.load->usage);
+  if (trial.server_cpus && trial.client_cpus)
+    return {{kServersCpus, *trial.server_cpus, server_s, error_s},
+            {"the client's CPUs", *trial.client_cpus, client_s, error_s}};
+  if (trial.pinned) return {{"the pinned CPUs", *trial.pinned, server_s + client_s, error_s}};
+  if (trial.machine) return {{"the machine", *trial.machine, server_s + client_s, error_s}};
+  return {};
+}
+
+// Returns the CPU time of strangers that is certain.
+double stranger_s(const Part& part) {
+  // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.
+  const double most = part.cpus.busy_s();
+  const double processes = most - part.cpus.irq_s - part.cpus.softirq_s;
+  const double doubt_s = 2 * part.error_s;
+  if (part.ours_s > most + doubt_s) return most + doubt_s - part.ours_s;
+  return std::max(0.0, processes - part.ours_s - doubt_s);
+}
+
 Disturbance strangers_of(const Trial& trial, bool in_process) {
-  const double strangers = std::max(0.0, strangers_share(trial, in_process).value_or(0));
-  return {.severity = strangers / kStrangers,
-          .what = fmt::format("had {} of the machine used by other processes", percent(strangers))};
+  const Trial* const one = &trial;
+  Strangers worst;
+  for (const Strangers& here : strangers_in({&one, 1}, in_process))
+    if (here.share > worst.share) worst = here;
+  return {.severity = worst.share / kStrangers,
+          .what = fmt::format("had {} of {} used by other processes", percent(worst.share), worst.of)};
 }
 
 Disturbance throttling_of(const Trial& trial) {
@@ -52,16 +104,20 @@ std::optional<double> steal_share(const Trial& trial) {
   return cpus->steal_fraction();
 }
 
-std::optional<double> strangers_share(const Trial& trial, bool in_process) {
-  if (trial.late || !trial.load || !is_counted(trial.machine)) return std::nullopt;
-  if (!in_process && !trial.serverless && !trial.server.usage) return std::nullopt;
-  double ours = trial.load->usage.user_s + trial.load->usage.system_s;
-  if (trial.server.usage) ours += trial.server.usage->user_s + trial.server.usage->system_s;
-  // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.
-  const double processes = trial.machine->busy_s() - trial.machine->irq_s - trial.machine->softirq_s;
-  const double most = trial.machine->busy_s();
-  if (ours > most) return (most - ours) / trial.machine->total_s();
-  return std::max(0.0, processes - ours) / trial.machine->total_s();
+std::vector<Strangers> strangers_in(std::span<const Trial* const> trials, bool in_process) {
+  std::map<std::string_view, Part> parts;
+  for (const Trial* trial : trials)
+    for (const Part& part : parts_of(*trial, in_process)) {
+      Part& sum = parts.try_emplace(part.of, Part{.of = part.of}).first->second;
+      sum.cpus = sum.cpus + part.cpus;
+      sum.ours_s += part.ours_s;
+      sum.error_s = std::hypot(sum.error_s, part.error_s);
+    }
+  std::vector<Strangers> strangers;
+  for (const auto& [of, part] : parts)
+    if (part.cpus.total_s() >= kLeastOfStrangers_s)
+      strangers.push_back({.share = stranger_s(part) / part.cpus.total_s(), .of = part.of});
+  return strangers;
 }
 
 Disturbance disturbance_of(const Trial& trial, bool in_process) {

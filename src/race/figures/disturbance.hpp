@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "race/model/result.hpp"
 
@@ -12,7 +14,7 @@ namespace joust::race {
 // A limit of the steal time, as a share of the time of a trial's CPUs. A trial above it makes its round
 // disturbed. So does a trial whose CPU quota ran out.
 inline constexpr double kDisturbedSteal = 0.05;
-// The limit of the CPU time of foreign processes. A trial above it makes its round disturbed.
+// The limit of the CPU time of foreign processes, as a share. A trial above it makes its round disturbed.
 inline constexpr double kStrangers = 0.10;
 
 // Returns the share of the time of the trial's CPUs that the hypervisor gave to other guests in the timed
@@ -20,17 +22,26 @@ inline constexpr double kStrangers = 0.10;
 // unknown, or if the window is too short for the kernel's coarse counters.
 std::optional<double> steal_share(const Trial& trial);
 
-// Returns the CPU time of foreign processes in the timed window, as a share of the machine. Negative if our
-// processes report more than the machine has used. Empty if usage is unknown, or if the window is too short
-// for the kernel's coarse counters.
-std::optional<double> strangers_share(const Trial& trial, bool in_process);
+// The CPU time of foreign processes in the timed windows, as a share of the CPUs of a side, of those of both
+// sides, or of the machine: of the smallest part of the machine that is known. So an intruder on the server's
+// CPU counts alike on every machine. Negative if our processes report more than the CPUs were busy.
+inline constexpr const char* kServersCpus = "the server's CPUs";
+struct Strangers {
+  double share = 0;
+  const char* of = "the machine";
+};
+
+// Returns the strangers of trials together, on each side if both have CPUs of their own. The shares are the
+// least that is certain: the kernel counts in ticks, of which each window, or turn, may be off by some. Empty
+// if usage is unknown, or if the windows are too short for the kernel's counters.
+std::vector<Strangers> strangers_in(std::span<const Trial* const> trials, bool in_process);
 
 // The worst disturbance, relative to its limit: above 1 a trial is disturbed. A trial that was observed late
 // has no known usage, and the cause that kept the observer from running may have affected the trial too. It
 // counts as disturbed, but less than any trial whose disturbance is known.
 struct Disturbance {
   double severity = 0;
-  std::string what{};  // "had 12 % of the machine used by other processes"
+  std::string what{};  // "had 12 % of the server's CPUs used by other processes"
 };
 
 Disturbance disturbance_of(const Trial& trial, bool in_process);

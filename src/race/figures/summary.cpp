@@ -3,7 +3,10 @@
 
 #include <algorithm>
 
+#include "race/figures/disturbance.hpp"
 #include "race/figures/ranking.hpp"
+#include "race/figures/wording.hpp"
+#include "race/model/entries.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
@@ -133,9 +136,37 @@ const LatencyFigure* latency_to_rank_by(const CaseResult& one) {
   return &kMeanLatency;
 }
 
+// Returns why the CPU time of an entry's server is not known; empty if it is.
+std::string why_cost_is_unknown(const Entry& entry) {
+  const std::vector<const Trial*> trials = usable_trials(entry);
+  for (const Trial* trial : trials)
+    if (!trial->server.cpu_unknown.empty()) return trial->server.cpu_unknown;
+  const auto ignores = [](const Trial* trial) { return trial->server.ignores_ends; };
+  for (const Strangers& strangers : strangers_in(trials, entry.in_process))
+    if (strangers.of == kServersCpus && strangers.share > kStrangers && std::ranges::any_of(trials, ignores))
+      return fmt::format(
+          "its processes ignore the end of their children, whose CPU time is lost then, and {} of {} was "
+          "used "
+          "by processes that are gone or not part of the race",
+          percent(strangers.share), strangers.of);
+  return {};
+}
+
+// Where the CPU time of a server is not known in one trial, no trial's is compared.
+void forget_unknown_costs(CaseResult& one) {
+  for (Entry& entry : one.entries) {
+    const std::string why = why_cost_is_unknown(entry);
+    if (why.empty()) continue;
+    for (Entry& twin : one.entries)
+      if (answerable(twin) == answerable(entry))
+        for (Trial& trial : twin.trials) trial.server.cpu_unknown = why;
+  }
+}
+
 }  // namespace
 
 void summarize(CaseResult& one) {
+  forget_unknown_costs(one);
   for (Entry& entry : one.entries) entry.summary = summary_of(entry);
   one.latency = latency_to_rank_by(one);
   const Entry* reference = find_entry(one, one.reference);

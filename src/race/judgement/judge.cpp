@@ -10,6 +10,7 @@
 #include "race/checks/checks.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"
+#include "race/figures/uneven_turns.hpp"
 #include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/verdict.hpp"
@@ -91,6 +92,7 @@ void run_checks(RaceResult& race, CaseResult& one) {
   for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
                            check_decisions, check_environment})
     one.checks.push_back(check(race, one));
+  if (has_quiet_turns(one)) one.checks.push_back(check_stalls(race, one));
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
 
@@ -126,6 +128,7 @@ bool nobody_is_sound(const CaseResult& one) {
 
 void judge(RaceResult& race) {
   for (CaseResult& one : race.cases) {
+    count_uneven_turns(one);
     summarize(one);
     add_utilisation(race, one);
     run_checks(race, one);

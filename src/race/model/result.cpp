@@ -17,12 +17,15 @@ std::optional<double> Trial::throughput_per_s() const {
     const auto answered = load->answered();
     return answered ? std::optional(*answered * load->plan.rate_per_s) : std::nullopt;
   }
-  if (!turns.empty()) return turns_throughput_per_s;
+  if (!turns.empty()) return all_turns_throughput_per_s ? all_turns_throughput_per_s : turns_throughput_per_s;
   return load ? std::optional(load->throughput_per_s) : std::nullopt;
 }
 
 std::optional<double> Trial::server_cpu_us_per_message() const {
-  if (!turns.empty()) return turns_server_cpu_us_per_message;
+  if (!server.cpu_unknown.empty()) return std::nullopt;
+  if (!turns.empty())
+    return all_turns_server_cpu_us_per_message ? all_turns_server_cpu_us_per_message
+                                               : turns_server_cpu_us_per_message;
   const Usage* const usage = known_server_usage();
   if (usage == nullptr || load->messages.verified == 0) return std::nullopt;
   return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
@@ -32,8 +35,9 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
 std::optional<double> Trial::mb_per_s() const {
   const auto rate = load ? load->number("transfer", "mb_per_s") : std::nullopt;
   if (!rate || turns.empty()) return rate;
-  if (!turns_throughput_per_s || load->throughput_per_s <= 0) return std::nullopt;
-  return *rate * *turns_throughput_per_s / load->throughput_per_s;
+  const auto messages = throughput_per_s();
+  if (!messages || load->throughput_per_s <= 0) return std::nullopt;
+  return *rate * *messages / load->throughput_per_s;
 }
 
 std::optional<double> Trial::deliveries_per_s() const {
@@ -43,7 +47,9 @@ std::optional<double> Trial::deliveries_per_s() const {
 }
 
 const Usage* Trial::known_server_usage() const {
-  return load && server.usage && load->duration_s >= kLeastWindowOfServer_s ? &*server.usage : nullptr;
+  return load && server.usage && server.cpu_unknown.empty() && load->duration_s >= kLeastWindowOfServer_s
+             ? &*server.usage
+             : nullptr;
 }
 
 double Trial::messages_of_usage() const {

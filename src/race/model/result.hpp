@@ -11,6 +11,7 @@
 #include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
+#include "measure/thread_groups.hpp"
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
 #include "race/model/loss.hpp"
@@ -41,11 +42,20 @@ struct ChildFacts {
 // The server's side of a trial. Only the usage of an external server is known.
 struct ServerResult : ChildFacts {
   std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
+  std::string cpu_unknown{};     // why the CPU time in `usage` is not that of the server; empty if it is
+  bool ignores_ends = false;     // a process of it ignores the end of its children, whose CPU time is lost
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};
   std::vector<std::string> missing{};  // kernel features the engine had to do without
   std::vector<std::string> notes{};
+};
+
+// How the kernel schedules the threads of both sides, external servers' too: in the first turn of a
+// contestant, or at the end of its first window.
+struct Scheduling {
+  ThreadGroup race{};  // of the thread that started both sides, except for its CPUs
+  std::vector<ThreadGroup> server{}, client{};
 };
 
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
@@ -67,10 +77,15 @@ struct Trial {
   double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
   // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
-  std::optional<MachineCpu> machine{};    // the whole machine during the timed window
-  std::optional<MachineCpu> pinned{};     // the CPUs of both sides in that window; empty if not pinned
+  // The same with the contestant's own stalls, where these change its figures (count_uneven_turns()).
+  std::optional<double> all_turns_throughput_per_s{}, all_turns_server_cpu_us_per_message{};
+  std::optional<MachineCpu> machine{};  // the whole machine during the timed window
+  std::optional<MachineCpu> pinned{};   // the CPUs of both sides in that window; empty if not pinned
+  // The CPUs of each side; empty unless each side has CPUs of its own.
+  std::optional<MachineCpu> server_cpus{}, client_cpus{};
   std::optional<Throttling> throttled{};  // by a CPU quota, during the timed window
-  std::optional<ClockRates> clock{};      // clock rates of the pinned CPUs, at both ends of the window
+  std::optional<Scheduling> scheduling{};
+  std::optional<ClockRates> clock{};  // clock rates of the pinned CPUs, at both ends of the window
   std::optional<double> server_calls{}, client_calls{};  // system calls in the timed window
   std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none

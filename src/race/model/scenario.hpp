@@ -85,6 +85,7 @@ struct Contestant {
   std::string transfer{};            // a shell command that moves the files of a case, from {from} to {into}
   std::vector<std::string> cases{};  // the cases that it takes part in; empty: all of its kind
   bool moves_files = true;           // false: shows a bound and moves no files, so it is not ranked
+  std::optional<Duration> warmup{};  // in place of the load's, for this contestant alone
 
   bool external() const { return !command.empty() || !transfer.empty(); }
   bool takes_part_in(const Case& one) const;

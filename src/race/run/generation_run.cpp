@@ -85,7 +85,8 @@ class GenerationRun {
   }
 
   bool warm_up(std::size_t i) {
-    const Duration length = std::max<Duration>(plan_.warmup, kShortestChosenTurn);
+    const Duration length =
+        std::max<Duration>(orders_[i].entry.contestant.warmup.value_or(plan_.warmup), kShortestChosenTurn);
     if (plan_.counted) return warm_up_by_count(i, length);
     std::optional<Duration> wanted = turn_after(i, length);
     if (wanted > kLongestChosenTurn) {  // it may have been a stall

@@ -32,7 +32,7 @@ struct GenerationPlan {
   std::uint64_t number = 0;  // number of the generation, from 1
   Time race_began{};         // what turns count their begin from
   Duration window{};         // the least sum of the windows of a contestant's turns
-  Duration warmup{};         // a turn of each contestant that is not recorded
+  Duration warmup{};         // a turn of each contestant that is not recorded; a contestant may have its own
   // The length of a turn. Empty: chosen after the warm-up. In an open loop it is the least length. If the
   // number of messages of a turn is to be chosen, it is the length that turns are to have.
   std::optional<Duration> turn{};

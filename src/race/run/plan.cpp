@@ -115,31 +115,47 @@ void set_turns(CaseResult& one, const ProtocolRow& protocol, bool asked_for) {
   load.counted_turns = turn.unit != TurnUnit::time;
 }
 
+// Returns the warm-ups of all entries in one generation.
+Duration warmups_of(const CaseResult& one) {
+  Duration sum{};
+  for (const Entry& entry : one.entries) sum += entry.contestant.warmup.value_or(one.plan.load.warmup);
+  return sum;
+}
+
 // A generation lasts little longer than the windows and the warm-ups of all its contestants together.
 Duration longest_rest(const CaseResult& one, Duration turn) {
   const LoadPlan& load = one.plan.load;
   if (!load.turns) return {};
   if (load.counted_turns) turn = kFewestTurns * std::max<Duration>(turn, kLongestChosenTurn);
-  return (2 * load.duration + load.warmup + 2 * turn + std::chrono::seconds(15)) *
-         static_cast<std::int64_t>(one.entries.size());
+  return (2 * load.duration + 2 * turn + std::chrono::seconds(15)) *
+             static_cast<std::int64_t>(one.entries.size()) +
+         warmups_of(one);
 }
 
 // Plans many short generations in place of few long ones: they measure more precisely, because what differs
-// from start to start is the larger part of the noise. `share`: the part of the race's time for one entry.
-void shorten(Case& one, Duration share) {
-  LoadPlan& load = one.load;
-  constexpr std::int64_t kWantedGenerations = 12;
+// from start to start is the larger part of the noise. A warm-up that was asked for is kept. Where it is
+// long, there are fewer generations, so that not nearly all of the time goes into warm-ups. `share`: the part
+// of the race's time for one entry.
+void shorten(CaseResult& result, Duration share) {
+  LoadPlan& load = result.plan.load;
+  constexpr std::int64_t kWantedGenerations = 12, kFewestGenerations = 6;
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
   // Start and end of both processes, and the opening of one connection.
   constexpr Duration kStart = std::chrono::milliseconds(150), kOpening = std::chrono::microseconds(100);
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
-  if (!one.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
+  if (!result.plan.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
+  const Duration warmup = warmups_of(result) / static_cast<std::int64_t>(result.entries.size());
   const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
-  const Duration in_turns = share / kWantedGenerations - start - load.warmup;
+  const auto in_turns = [&](std::int64_t generations) {
+    return (share / generations - start - warmup) * 4 / 5;
+  };
+  const Duration enough = std::min<Duration>(load.duration, warmup / 2);
+  std::int64_t generations = kWantedGenerations;
+  while (generations > kFewestGenerations && in_turns(generations) < enough) --generations;
   const auto sampled = std::chrono::round<Duration>(
       std::chrono::duration<double>(load.open_loop() ? kSamples / load.rate_per_s : 0));
-  load.duration = std::min(load.duration, std::max({kShortest, in_turns * 4 / 5, sampled}));
+  load.duration = std::min(load.duration, std::max<Duration>({kShortest, in_turns(generations), sampled}));
 }
 
 // Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them
@@ -152,7 +168,7 @@ void set_rule(Plan& plan, Duration time) {
   std::size_t entries = 0;
   for (const CaseResult& one : plan.cases) entries += one.entries.size();
   for (CaseResult& one : plan.cases)
-    if (plan.by_rule && one.plan.load.turns) shorten(one.plan, time / static_cast<std::int64_t>(entries));
+    if (plan.by_rule && one.plan.load.turns) shorten(one, time / static_cast<std::int64_t>(entries));
 }
 
 }  // namespace

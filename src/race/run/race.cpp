@@ -190,6 +190,7 @@ class Running {
   Trial run_trial(const Slot& slot, std::uint64_t round, bool counting) {
     Case load_case = plan_.cases[slot.case_index].plan;
     if (counting && load_case.load.turns) make_short(load_case);
+    load_case.load.warmup = entry(slot).contestant.warmup.value_or(load_case.load.warmup);
     const RaceObserver::Step step = step_of(slot, round, counting);
     ++done_;
     observer_.trial_starts(step);

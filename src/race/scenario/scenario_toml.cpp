@@ -23,6 +23,7 @@ namespace joust::race {
 namespace {
 
 constexpr std::size_t kLongestName = 60;  // characters of a contestant's name
+constexpr Duration kLongestOwnWarmup = std::chrono::minutes(10);
 constexpr std::size_t kLargestScenario = 1 << 20;
 
 void read_limits(const toml::table* table, LimitPlan& limits, Problems& problems) {
@@ -134,7 +135,8 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
                         .client = {},
                         .transfer = reader.text("transfer").value_or(""),
                         .cases = reader.texts("cases"),
-                        .moves_files = reader.boolean("moves_files").value_or(true)};
+                        .moves_files = reader.boolean("moves_files").value_or(true),
+                        .warmup = reader.duration("warmup", kShortest, kLongestOwnWarmup)};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
   contestant.client =

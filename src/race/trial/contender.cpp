@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <thread>
 #include <utility>
+
+#include "measure/process_tree.hpp"
 
 namespace joust::race {
 namespace {
@@ -29,6 +32,20 @@ Usage scaled(const Usage& ticks, double cpu_s) {
   usage.user_s = all_s > 0 ? cpu_s * ticks.user_s / all_s : 0;
   usage.system_s = std::max(0.0, cpu_s - usage.user_s);  // a rounding error may be negative
   return usage;
+}
+
+// Takes out the switches of stops: of each stop and continuation, a thread that waits makes two voluntary
+// ones.
+Usage without_stops(Usage usage, std::uint64_t threads, std::uint64_t stops) {
+  const std::uint64_t made = 2 * threads * stops;
+  usage.voluntary_switches -= std::min(usage.voluntary_switches, made);
+  return usage;
+}
+
+std::uint64_t threads_in(std::span<const pid_t> processes) {
+  std::uint64_t threads = 0;
+  for (const pid_t process : processes) threads += threads_of(process).size();
+  return threads;
 }
 
 }  // namespace
@@ -95,6 +112,7 @@ void Contender::rest() {
   for (const Part* part : {&sides_.load(), &sides_.server()})
     if (part->child) part->child->stop_all(Clock::now() + kLongestStop);
   server_last_s_ = server_s();
+  ++stops_;
 }
 
 // Reads the server's CPU time. A foreign server may have started processes since the last reading, and waited
@@ -102,8 +120,9 @@ void Contender::rest() {
 double Contender::server_s() {
   Child* const server = sides_.server().child.get();
   if (server == nullptr || !sides_.external()) return server_clock_.read_s();
-  server_clock_ = ProcessClock(server->processes());
-  return server_clock_.read_s() + server->ended_cpu_s();
+  const std::vector<pid_t> processes = server->processes();
+  server_clock_ = ProcessClock(processes);
+  return server_family_.read_s(processes, server->ended_cpu_s());
 }
 
 Contender::Used Contender::used() {
@@ -147,6 +166,7 @@ std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
                   .server_cpu_s = after.server_s - before.server_s,
                   .client_cpu_s = after.client_s - before.client_s};
   sides_.trial().turns_s += turn.turn_s;
+  if (recorded) sides_.note_scheduling();
   return turn;
 }
 
@@ -177,7 +197,16 @@ bool Contender::finish_in_order() {
   if (failed()) return false;
   Part& server = sides_.server();
   std::optional<Usage> server_at_end;
-  if (server.running()) server_at_end = usage_of_processes(server.child->processes());
+  std::uint64_t threads = 0;
+  if (server.running()) {
+    server_at_end = usage_of_processes(server.child->processes());
+    threads = threads_in(server.child->processes());
+  }
+  if (server.running() && sides_.external()) {
+    server_s();
+    sides_.trial().server.cpu_unknown = server_family_.why_wrong();
+    sides_.trial().server.ignores_ends = ignores_ends(server.child->processes());
+  }
   sides_.load().child->send(SIGTERM);
   const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // a transfer, at its end
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
@@ -190,7 +219,8 @@ bool Contender::finish_in_order() {
   if (sides_.order().entry.client_forks)
     sides_.trial().load->usage = scaled(sides_.trial().load->usage, client_cpu_s_);
   if (server_at_start_ && server_at_end)
-    sides_.trial().server.usage = scaled(*server_at_end - *server_at_start_, server_cpu_s_);
+    sides_.trial().server.usage =
+        without_stops(scaled(*server_at_end - *server_at_start_, server_cpu_s_), threads, stops_);
   return sides_.stop_server();
 }
 

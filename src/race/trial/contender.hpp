@@ -6,6 +6,7 @@
 
 #include "measure/process_clock.hpp"
 #include "measure/usage.hpp"
+#include "race/trial/family_clock.hpp"
 #include "race/trial/process_setup.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/trial_sides.hpp"
@@ -52,12 +53,14 @@ class Contender {
   bool finish_in_order();
 
   TrialSides sides_;
-  const std::vector<int> pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
+  const PinnedCpus pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
   ProcessClock server_clock_, client_clock_;
+  FamilyClock server_family_;  // of an external server
   std::optional<Usage> server_at_start_{};
   Counts counted_{};                            // counts at the end of the last turn
   double server_cpu_s_ = 0, client_cpu_s_ = 0;  // CPU time in all turns, recorded or not
   double server_last_s_ = 0;                    // the server's clock when it was stopped
+  std::uint64_t stops_ = 0;                     // how often the server was stopped since server_at_start_
 };
 
 }  // namespace joust::race

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "race/trial/surroundings.hpp"
 
-#include <set>
+#include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "measure/proc_file.hpp"
 #include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
@@ -17,28 +23,41 @@ void add(std::optional<Counter>& sum, const std::optional<Counter>& before,
 
 }  // namespace
 
-Surroundings read_surroundings(std::span<const int> pinned) {
-  return {.machine = read_machine_cpu(),
-          .pinned = pinned.empty() ? std::nullopt : read_machine_cpu(pinned),
+Surroundings read_surroundings(const PinnedCpus& pinned) {
+  const std::string text = read_proc_file("/proc/stat").value_or("");
+  const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const auto part = [&](const std::vector<int>& cpus) {
+    return cpus.empty() ? std::nullopt : parse_machine_cpu(text, ticks_per_second, cpus);
+  };
+  return {.machine = parse_machine_cpu(text, ticks_per_second),
+          .pinned = part(pinned.all),
+          .server_cpus = part(pinned.server),
+          .client_cpus = part(pinned.client),
           .throttled = read_throttling(),
-          .clock = read_clock_rates(pinned)};
+          .clock = read_clock_rates(pinned.all)};
 }
 
 void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial) {
   add(trial.machine, before.machine, after.machine);
   add(trial.pinned, before.pinned, after.pinned);
+  add(trial.server_cpus, before.server_cpus, after.server_cpus);
+  add(trial.client_cpus, before.client_cpus, after.client_cpus);
   add(trial.throttled, before.throttled, after.throttled);
   if (!before.clock || !after.clock) return;
   const ClockRates clock = *before.clock | *after.clock;
   trial.clock = trial.clock ? *trial.clock | clock : clock;
 }
 
-std::vector<int> pinned_cpus(const CpuPlan& plan, bool in_process) {
-  std::set<int> cpus = cpus_in(plan.client);
-  const std::set<int> of_server = cpus_in(plan.server);
-  if (cpus.empty() || (of_server.empty() && !in_process)) return {};
-  if (!in_process) cpus.insert(of_server.begin(), of_server.end());
-  return {cpus.begin(), cpus.end()};
+PinnedCpus pinned_cpus(const CpuPlan& plan, bool in_process) {
+  const std::set<int> client = cpus_in(plan.client), server = cpus_in(plan.server);
+  if (client.empty() || (server.empty() && !in_process)) return {};
+  if (in_process) return {.all = {client.begin(), client.end()}};
+  PinnedCpus pinned;
+  std::ranges::set_union(client, server, std::back_inserter(pinned.all));
+  if (pinned.all.size() < client.size() + server.size()) return pinned;
+  pinned.server.assign(server.begin(), server.end());
+  pinned.client.assign(client.begin(), client.end());
+  return pinned;
 }
 
 }  // namespace joust::race

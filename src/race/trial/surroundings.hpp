@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "race/model/result.hpp"
@@ -11,19 +10,22 @@ namespace joust::race {
 
 // The state of the machine at one end of a trial's timed window, or of a turn.
 struct Surroundings {
-  std::optional<MachineCpu> machine{}, pinned{};
+  std::optional<MachineCpu> machine{}, pinned{}, server_cpus{}, client_cpus{};
   std::optional<Throttling> throttled{};
   std::optional<ClockRates> clock{};
 };
 
-// Reads the state. `pinned`: the CPUs that the trial runs on; empty if it may run on any.
-Surroundings read_surroundings(std::span<const int> pinned);
+// The CPUs that a trial runs on.
+struct PinnedCpus {
+  std::vector<int> all{};  // of both sides, or only the client's for a trial in one process; empty
+                           // if a side is not pinned
+  std::vector<int> server{}, client{};  // empty unless both sides are pinned and share no CPU
+};
+PinnedCpus pinned_cpus(const CpuPlan& plan, bool in_process);
+
+Surroundings read_surroundings(const PinnedCpus& pinned);
 
 // Adds the window between both states to the windows that the trial has.
 void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial);
-
-// Returns the CPUs of both sides, or only the client's for a trial in one process; empty if a side is not
-// pinned.
-std::vector<int> pinned_cpus(const CpuPlan& plan, bool in_process);
 
 }  // namespace joust::race

@@ -121,7 +121,7 @@ class TransferTrial {
   const TrialOrder& order_;
   MovedFiles& files_;
   TrialSides sides_;
-  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, false);
+  const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, false);
   Trial& trial_ = sides_.trial();
   TrialProcesses& processes_ = sides_.processes();
   Part& server_ = sides_.server();

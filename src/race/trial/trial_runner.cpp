@@ -11,6 +11,7 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/trial/child_json.hpp"
+#include "race/trial/family_clock.hpp"
 #include "race/trial/process_generation.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/transfer_trial.hpp"
@@ -90,6 +91,7 @@ class OneTrial {
     after_ = Snapshot{.around = read_surroundings(pinned_)};
     count_calls(*after_, &Part::calls_after);
     ask_server(*after_, 0);
+    if (!order_.count_calls) sides_.note_scheduling();
   }
 
   void count_calls(Snapshot& seen, std::uint64_t Part::*calls) {
@@ -101,8 +103,13 @@ class OneTrial {
   void ask_server(Snapshot& seen, int value) {
     if (!server_.running()) return;
     if (sides_.external() || order_.entry.server_forks) {
-      seen.server = usage_of_processes(server_.child->processes());
+      const std::vector<pid_t> processes = server_.child->processes();
+      seen.server = usage_of_processes(processes);
       seen.server_at = Clock::now();
+      if (!sides_.external()) return;
+      family_.read_s(processes, server_.child->ended_cpu_s());
+      trial_.server.cpu_unknown = family_.why_wrong();
+      trial_.server.ignores_ends = ignores_ends(processes);
       return;
     }
     server_.child->send(SIGUSR1, value);
@@ -151,8 +158,9 @@ class OneTrial {
   const ProcessSetup& setup_;
   const TrialOrder& order_;
   TrialSides sides_;
-  const std::vector<int> pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
+  const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
   std::optional<Snapshot> before_, after_;
+  FamilyClock family_;  // of an external server
   Trial& trial_ = sides_.trial();
   TrialProcesses& processes_ = sides_.processes();
   Part& server_ = sides_.server();

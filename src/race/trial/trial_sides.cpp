@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -157,6 +158,15 @@ bool TrialSides::read_result() {
   }
   const auto wrong = read_load(text, trial_);
   return !wrong || fail(*wrong, load());
+}
+
+void TrialSides::note_scheduling() {
+  const auto& trials = order_.entry.trials;
+  const auto known = [](const Trial& trial) { return trial.scheduling.has_value(); };
+  if (trial_.scheduling || std::ranges::any_of(trials, known)) return;
+  Scheduling& found = trial_.scheduling.emplace(Scheduling{.race = own_thread_group()});
+  if (server().running()) found.server = thread_groups(server().child->processes());
+  if (load().running()) found.client = thread_groups(load().child->processes());
 }
 
 bool TrialSides::stop_server() {

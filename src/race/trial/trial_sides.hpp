@@ -26,6 +26,8 @@ class TrialSides {
   bool start_transfer();  // the contestant's command, in place of a load
   bool read_result();     // after the load's end
   bool stop_server();
+  // Reads how the threads of both sides are scheduled, once for each contestant of a case.
+  void note_scheduling();
   void end() { processes_.end(setup_.server_stop); }  // both, after a failure
 
   // Records why the trial has failed, and the last words of the part at fault. Returns false.
