@@ -12,7 +12,6 @@
 #include "connection/tally.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"
-#include "load/settings.hpp"
 #include "net/lookup.hpp"
 
 namespace joust {
@@ -146,8 +145,8 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
     throw Refusal(fmt::format("{}: {} is not between {} and {}", option, value, least, most));
 }
 
-void check_load(const LoadPlan& plan) {
-  if (const auto problem = objection_to(plan)) throw Refusal(*problem);
+void check_load(const LoadPlan& plan, GivenIn place) {
+  if (const auto problem = objection_to(plan, place)) throw Refusal(*problem);
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {

@@ -52,7 +52,7 @@ class Refusals(Case):
         self.refused(run(*to, "--payload", "99999999Ti"), "--payload", "'99999999Ti' is too large")
         self.refused(run(*to, "--payload", "0"), "--payload")
         self.refused(run(*to, "--payload", "1GiB"), "--payload", "echo")
-        self.refused(run(*to, "-m", "1", "-d", "1s"), "messages and duration exclude each other")
+        self.refused(run(*to, "-m", "1", "-d", "1s"), "-m and -d exclude each other")
         self.refused(run(*to, "--wait", "sleep"), "--wait", "adaptive")
         self.refused(run(*to, "--cpus", "99"), "--cpus", "99")
         self.refused(run(*to, "--cpus", "a-b"), "--cpus")

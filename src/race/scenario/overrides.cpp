@@ -109,6 +109,14 @@ std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario
   return {};
 }
 
+// Returns why a load is not possible that the flags have changed.
+std::optional<std::string> objection_to_load(const Overrides& given, const Scenario& scenario) {
+  if (given.load.empty()) return std::nullopt;
+  for (const Case& one : scenario.cases)
+    if (auto problem = one.files ? std::nullopt : check_load(one, GivenIn::flags)) return problem;
+  return std::nullopt;
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.threads.server);
   replace(contestant.client.threads, given.threads.client);
@@ -129,7 +137,7 @@ Scenario empty_scenario(const Catalogue& catalogue) {
 
 std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
                                        const Catalogue& catalogue) {
-  if (const auto conflict = conflict_in(given.load)) return std::unexpected(conflict->text);
+  if (const auto conflict = conflict_in(given.load, GivenIn::flags)) return std::unexpected(conflict->text);
   if (given.rates && (given.load.contains("rate") || given.load.contains("interval")))
     return std::unexpected("--rates excludes --rate and --interval; allowed: one of them");
   const auto moves = [](const Case& one) { return one.files.has_value(); };
@@ -182,5 +190,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   expand_rates(scenario);
   return {};
 }
+  if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
 
 }  // namespace joust::race
