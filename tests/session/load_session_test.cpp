@@ -288,4 +288,14 @@ TEST(LoadSession, DrainBeforeTheStartSendsNothing) {
 }
 
 }  // namespace
+TEST(LoadSession, AResetAfterTheLastReplyIsNoFailure) {
+  Loaded loaded({.messages = 10});
+  loaded.pair.settle();
+  ASSERT_TRUE(loaded.done());
+  loaded.pair.left().on_failure({Stage::receive, ECONNRESET, {}}, loaded.pair.now());
+  EXPECT_EQ(loaded.run.connections_failed(), 0U);
+  EXPECT_EQ(loaded.run.failures(Stage::receive), 0U);
+  EXPECT_EQ(loaded.counts().verified, 10U);
+}
+
 }  // namespace joust
