@@ -169,6 +169,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.least_difference, given.least_difference);
   scenario.allow_unranked |= given.allow_unranked;
   replace(scenario.turns, given.turns);
+  if (given.turn && !scenario.turns)
+    return std::unexpected(
+        fmt::format("--turn: the contestants take no turns, because of {}; leave one of them out",
+                    given.turns ? "--turns off" : fmt::format("turns = false in {}", scenario.file)));
   if (given.turn) scenario.turn = given.turn;
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
   if (given.turn && std::ranges::all_of(scenario.cases, counted))
@@ -186,10 +190,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   for (const auto& [flag, list] :
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
+  if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   expand_rates(scenario);
   return {};
 }
-  if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
 
 }  // namespace joust::race
