@@ -173,6 +173,7 @@ bool is_local_group(const char* option, const std::string& address, const std::v
 }
 
 }  // namespace
+  if (!way.wrong_knob.empty()) throw Refusal(way.wrong_knob);
 
 namespace {
 
@@ -244,8 +245,7 @@ void settle_socket(SocketOptions& options, bool congestion_chosen, const Endpoin
   if (transport == Transport::datagram || endpoint.family() == AF_UNIX) return;
   const std::string reason = congestion_refused(options.congestion, endpoint.family());
   if (reason.empty()) return;
-  if (congestion_chosen)
-    throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
+  if (congestion_chosen) throw Refusal(fmt::format("--congestion {}: {}", options.congestion, reason));
   tally.note(
       fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
   options.congestion.clear();
