@@ -39,7 +39,7 @@ void Race::add_contestants_to(Command command) {
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
   add_number(command, "-t,--threads", flags.threads.server,
-             "event loops or workers of servers; 0: a pool without workers [1]", group, kMostThreads, 0);
+             "event loops or workers of servers; 0: a pool without workers [1]", group, UINT64_MAX, 0);
   add_text(command, "--client-threads", client_threads,
            "event loops of clients: N or auto, up to two cores for each loop of a server [auto]", group, "N");
   add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,

@@ -99,7 +99,8 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
     scenario = std::move(*read);
   } else if (flags.servers.empty()) {
     throw UsageError(fmt::format(
-        "who races? give a scenario, or --server E,E,... --client E; see '{} race --help'", program.name));
+        "there are no contestants; give a scenario, or --server E,E,... --client E; see '{} race --help'",
+        program.name));
   }
   if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
     throw UsageError(applied.error());
@@ -145,11 +146,11 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   const int code = race::exit_code(result);
   if (code == kInvalid)
     complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));
-  return code;
   if (code == kOk && !flags.allow_unranked)
     if (const std::string reason = accepted_by_scenario(std::move(result)); !reason.empty())
       complain(program,
                fmt::format("{}; the exit code is 0 because {} has allow_unranked = true", reason, file));
+  return code;
 }
 
 // Finds the file, which may be named like one of the scenarios that come with the program.
