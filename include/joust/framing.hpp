@@ -66,6 +66,10 @@ struct Own {
 
 using Framing = std::variant<Raw, Length4, Line, Own>;
 
+// Returns the size of the largest message that a peer takes, with its boundary; SIZE_MAX if there is no
+// limit, or only the protocol knows it.
+std::size_t largest_frame(const Framing& framing);
+
 // Appends one message of n bytes with its boundary. The caller must fill the returned bytes before the next
 // call.
 std::span<std::byte> extend_by_frame(const Framing& framing, std::size_t n, Outbox& into);

@@ -104,6 +104,10 @@ struct Protocol {
   // file. A race calls it before the first trial. Empty: make_client alone decides.
   std::function<void(const Parameters&, const LoadPlan&)> check_client{};
 
+  // Throws std::invalid_argument for options that do not fit one another on a server whose process has no
+  // client. Called before make_server. Empty: make_server alone decides.
+  std::function<void(const Parameters&)> check_server{};
+
   // Returns why an option of a side has no effect, for a client with these options; empty if it has one.
   // Empty function: all options have an effect.
   std::function<std::string(const std::string& option, Role side, const Parameters& client)> no_effect{};

@@ -19,9 +19,10 @@ struct Unit {
 };
 
 constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}};
-constexpr std::array kByteUnits{Unit{"", 1},           Unit{"k", 1e3},           Unit{"M", 1e6},
-                                Unit{"G", 1e9},        Unit{"T", 1e12},          Unit{"Ki", 1024.0},
-                                Unit{"Mi", 1048576.0}, Unit{"Gi", 1073741824.0}, Unit{"Ti", 0x1p40}};
+// A size may also leave the B out.
+constexpr std::array kByteUnits{Unit{"B", 1},        Unit{"kB", 1e3},     Unit{"MB", 1e6},
+                                Unit{"GB", 1e9},     Unit{"TB", 1e12},    Unit{"KiB", 0x1p10},
+                                Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
 constexpr std::array kTimeUnits{Unit{"ns", 1},  Unit{"us", 1e3}, Unit{"ms", 1e6},
                                 Unit{"s", 1e9}, Unit{"m", 60e9}, Unit{"h", 3600e9}};
 
@@ -32,9 +33,10 @@ std::string unit_names(std::span<const Unit> units) {
   return names;
 }
 
-// Reads a non-negative decimal number and one of `units`. Returns it in the smallest unit.
+// Reads a non-negative decimal number and one of `units`, which may lack the end `optional`. Returns it in
+// the smallest unit.
 std::expected<double, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
-                                                std::string_view example) {
+                                                std::string_view example, std::string_view optional = "") {
   double number = 0;
   const auto [rest, error] =
       std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
@@ -44,13 +46,17 @@ std::expected<double, std::string> parse_scaled(std::string_view text, std::span
   if (error != std::errc{} || !std::isfinite(number))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  const auto unit = std::ranges::find(units, suffix, &Unit::name);
+  const auto unit = std::ranges::find_if(units, [&](const Unit& known) {
+    return suffix == known.name ||
+           (known.name.ends_with(optional) && suffix.size() + optional.size() == known.name.size() &&
+            known.name.starts_with(suffix));
+  });
   if (unit == units.end() && !(number == 0 && suffix.empty()))
     return std::unexpected(
         suffix.empty() ? fmt::format("'{}' has no unit (write it like {})", text, example)
                        : fmt::format("'{}' has no unit joust knows; there are: {}", text, unit_names(units)));
   const double value = unit == units.end() ? 0 : number * unit->factor;
-  if (value > 9.0e18) return std::unexpected(fmt::format("'{}' is too large", text));
+  if (value > 9.0e18) return std::unexpected(fmt::format("'{}' {}", text, kTooLarge));
   return value;
 }
 
@@ -85,9 +91,7 @@ std::expected<double, std::string> parse_rate(std::string_view text) {
 }
 
 std::expected<std::uint64_t, std::string> parse_bytes(std::string_view text) {
-  std::string_view trimmed = text;
-  if (trimmed.size() > 1 && trimmed.ends_with('B')) trimmed.remove_suffix(1);
-  return whole(parse_scaled(trimmed, kByteUnits, "64, 16KiB or 1M"), text);
+  return whole(parse_scaled(text, kByteUnits, "64, 16KiB or 1M", "B"), text);
 }
 
 std::expected<Duration, std::string> parse_duration(std::string_view text) {
@@ -137,10 +141,19 @@ std::string format_data(double bytes) {
 }
 
 std::string format_size(std::uint64_t bytes) {
-  static constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kBinary{
+  using Units = std::array<std::pair<std::uint64_t, std::string_view>, 4>;
+  static constexpr Units kBinary{
       {{1ULL << 40, "TiB"}, {1ULL << 30, "GiB"}, {1ULL << 20, "MiB"}, {1ULL << 10, "KiB"}}};
-  for (const auto& [factor, unit] : kBinary)
-    if (bytes >= factor && bytes % factor == 0) return fmt::format("{} {}", bytes / factor, unit);
+  static constexpr Units kDecimal{
+      {{1'000'000'000'000, "TB"}, {1'000'000'000, "GB"}, {1'000'000, "MB"}, {1000, "kB"}}};
+  const auto largest = [bytes](const Units& units) {
+    return std::ranges::find_if(units, [bytes](const auto& unit) { return bytes % unit.first == 0; });
+  };
+  const auto binary = largest(kBinary), decimal = largest(kDecimal);
+  const bool is_decimal =
+      decimal != kDecimal.end() && binary != kBinary.end() && bytes / decimal->first < bytes / binary->first;
+  if (bytes > 0 && binary != kBinary.end() && !is_decimal)
+    return fmt::format("{} {}", bytes / binary->first, binary->second);
   return format_data(static_cast<double>(bytes));
 }
 

@@ -11,6 +11,9 @@
 // Numbers, times and sizes in the notation of a command line and a scenario.
 namespace joust {
 
+// The end of the errors below about a number beyond every limit.
+inline constexpr std::string_view kTooLarge = "is too large";
+
 // Reads "300", "10k", "1.5M": SI multiples of 1000 (k, M, G). The result must be a whole number. The error
 // names the mistake.
 std::expected<std::uint64_t, std::string> parse_count(std::string_view text);
@@ -32,8 +35,8 @@ std::string format_duration(Duration time);  // "1.25 ms"; three significant dig
 std::string format_count(double count);      // "106k", "1.20M"
 
 // Formats of bytes. Memory has powers of 1024. Data that is moved or stored has powers of 1000, as its speed
-// does. A size that was asked for is shown as it was probably written: whole KiB, MiB or GiB, or else as
-// data.
+// does. A size that was asked for is shown as it was probably written: whole KiB, MiB or GiB, or else, or if
+// that is the smaller number, as data.
 std::string format_bytes(double bytes);        // for memory: "4.02 MiB"
 std::string format_data(double bytes);         // "4.22 MB"
 std::string format_size(std::uint64_t bytes);  // "64 KiB", "16.0 kB"

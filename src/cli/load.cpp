@@ -85,7 +85,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
     throw UsageError("--counted-turns excludes -i and -R: a schedule needs turns of a length");
   if (plan.counted_turns) limits.drain = kLongestEnd;
   check_connections(chosen, engine.threads, plan.connections);
-  check_load(plan);
+  check_load(plan, planned.empty() ? GivenIn::flags : GivenIn::document);
   check_reconnect(plan, chosen, chosen_protocol);
   if (search_option->given()) prepare_search();
   prepare_progress();
@@ -106,7 +106,7 @@ void Load::make_plan(const Protocol& chosen_protocol) {
     if (!read) throw UsageError("--plan: " + read.error());
     plan = std::move(*read);
   } else {
-    if (const auto conflict = conflict_in(load.given)) throw UsageError(conflict->text);
+    if (const auto conflict = conflict_in(load.given, GivenIn::flags)) throw UsageError(conflict->text);
     apply(load.given, plan, LoadPlan());
     const bool has_end = load.has("messages") || load.has("duration");
     if (const std::uint64_t usual = chosen_protocol.standard_messages;

@@ -36,9 +36,15 @@ int fail(const Program& program, ExitCode code, std::string_view what) {
 }
 
 // Refuses an unknown sub-command: CLI11 would only report that a sub-command is required.
-void refuse_unknown_command(const std::vector<std::string>& names, std::string_view word) {
+// `about`: the next word, if there is one.
+void refuse_unknown_command(const std::string& program, const std::vector<std::string>& names,
+                            std::string_view word, std::string_view about) {
   if (word.starts_with('-')) return;
   if (std::ranges::find(names, word) != names.end()) return;
+  if (word == "help")
+    throw UsageError(fmt::format("no command 'help'; say '{0} --help', or '{0} {1} --help'", program,
+                                 about.empty() ? "COMMAND" : about));
+  if (word == "version") throw UsageError(fmt::format("no command 'version'; say '{} --version'", program));
   throw UsageError(fmt::format("no command '{}'; {}", word, suggestion(word, names)));
 }
 
@@ -84,7 +90,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
       print_to_stderr(line.help());
       return kUsage;
     }
-    refuse_unknown_command(line.commands(), argv[1]);
+    refuse_unknown_command(program.name, line.commands(), argv[1], argc > 2 ? argv[2] : "");
     line.run(argc, argv);
     finish_output();
     return exit_code;

@@ -39,7 +39,7 @@ void Race::add_contestants_to(Command command) {
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
   add_number(command, "-t,--threads", flags.threads.server,
-             "event loops or workers of servers; 0: a pool without workers [1]", group, kMostThreads, 0);
+             "event loops or workers of servers; 0: a pool without workers [1]", group, UINT64_MAX, 0);
   add_text(command, "--client-threads", client_threads,
            "event loops of clients: N or auto, up to two cores for each loop of a server [auto]", group, "N");
   add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
@@ -76,10 +76,10 @@ void Race::add_race_to(Command command) {
   const auto instant = std::chrono::milliseconds(1);
   add_number(command, "--rounds", flags.rounds,
              "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
-  add_time(
-      command, "--time", flags.time,
-      "a race without --rounds ends within this time, after one round at least; its cases share it [60s]",
-      group, instant);
+  add_time(command, "--time", flags.time,
+           "a race without --rounds ends within this time; its cases share it; the first round is always "
+           "finished, however long it takes [60s]",
+           group, instant);
   add_text(command, "--precision", precision,
            "or as soon as every ratio is known so well: half its interval; a case that is runs no more. "
            "Contestants whose ratio is certainly within it are equal [3%]",

@@ -263,8 +263,10 @@ void Receive::tell(const Tally& tally, const Service& service) const {
                         format_data(static_cast<double>(tally.sent.load())),
                         counted(tally.opened + tally.unopened, "connection")));
   if (const std::uint64_t unfinished = count_of(service, "unfinished"); unfinished > 0)
-    print_out(fmt::format("{} unfinished: what has come is kept, and the same '{} send' goes on with it\n",
-                          counted(unfinished, "upload"), program.name));
+    print_out(fmt::format(
+        "{} unfinished: what has come is kept until its name is sent again; the same '{} send' goes "
+        "on with it if its file has not changed\n",
+        counted(unfinished, "upload"), program.name));
   complain_of_failures(program, tally);
 }
 

@@ -82,7 +82,8 @@ std::expected<transfer::SourceList, std::string> Send::sources(const RemotePath&
   if (std::ranges::find(words, "-") == words.end())
     return transfer::list_sources(words, recursive, remote.path);
   if (words.size() > 1 || recursive)
-    return std::unexpected("-: standard input goes by itself; ./- is a file of that name");
+    return std::unexpected(
+        "-: standard input cannot be sent together with files; ./- is a file of that name");
   if (remote.is_folder)
     return std::unexpected(fmt::format("-: standard input has no name; say one: {}{}{}NAME",
                                        printable(remote.address), before_path(remote.address),

@@ -125,6 +125,7 @@ void Serve::run() {
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);
   check_demands(chosen, chosen_protocol, parameters, nullptr);
+  if (chosen_protocol.check_server) chosen_protocol.check_server(parameters);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
   pin(engine.cpus);

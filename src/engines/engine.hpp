@@ -70,8 +70,9 @@ struct Hosting {
 
 // Whether this machine can reach a multicast group.
 struct GroupWay {
-  std::string obstacle;  // why messages to the group would not arrive; empty if they would
-  bool is_local = true;  // no other machine can reach the group
+  std::string obstacle;      // why messages to the group would not arrive; empty if they would
+  bool is_local = true;      // no other machine can reach the group
+  std::string wrong_knob{};  // what is wrong with the value of a knob, with its flag; empty if nothing is
 };
 
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
@@ -104,10 +105,10 @@ struct Engine {
   std::string_view ends_with_peer = {};     // unsent output is lost when the peer ends its direction
   std::string_view resets_are_ends = {};    // a reset counts as the end of the peer's stream
   std::string_view spins_at_shortage = {};  // a server spins while it can accept no peer
-  std::string_view not_public = {};            // why strangers must not reach a server; empty if they may
-  std::string_view no_file_ring = {};          // why files are not received through a ring; empty if they are
-  std::string_view no_file_mapping = {};       // why bytes of a mapped file are not sent; empty if they are
-  bool in_module = false;                      // its code is loaded when the engine runs
+  std::string_view not_public = {};         // why strangers must not reach a server; empty if they may
+  std::string_view no_file_ring = {};       // why files are not received through a ring; empty if they are
+  std::string_view no_file_mapping = {};    // why bytes of a mapped file are not sent; empty if they are
+  bool in_module = false;                   // its code is loaded when the engine runs
   std::string_view keeps = {};  // what its library keeps open until the process ends; empty if nothing
   std::span<const Knob> knobs = {};
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can

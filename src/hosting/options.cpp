@@ -12,7 +12,6 @@
 #include "connection/tally.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"
-#include "load/settings.hpp"
 #include "net/lookup.hpp"
 
 namespace joust {
@@ -30,7 +29,8 @@ const Engine& known_engine(const std::string& name) {
 void check_choice(const std::string& option, const std::string& value,
                   const std::vector<std::string>& choices) {
   if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return;
-  throw Refusal(fmt::format("--{}: {} not in {{{}}}", option, value, join(choices, ",")));
+  throw Refusal(fmt::format("--{}: {}", option,
+                            not_allowed(fmt::format("'{}' is not allowed", value), value, choices)));
 }
 
 void check_knobs(const Engine& engine, const Settings& knobs) {
@@ -65,7 +65,11 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
                              const Protocol& protocol) {
   const Engine& engine = known_engine(name);
   if (role == Role::serve && !engine.serves)
-    throw Refusal(fmt::format("engine '{}' cannot serve: {}", name, engine.summary));
+    throw Refusal(engine.in_process
+                      ? fmt::format("engine '{}' cannot serve: it has no sockets, and only loads "
+                                    "have a use for it",
+                                    name)
+                      : fmt::format("engine '{}' only dials: it cannot be a server", name));
   if (role == Role::dial && !engine.dials)
     throw Refusal(fmt::format("engine '{}' only serves: it cannot be a client", name));
   check_knobs(engine, knobs);
@@ -146,8 +150,8 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
     throw Refusal(fmt::format("{}: {} is not between {} and {}", option, value, least, most));
 }
 
-void check_load(const LoadPlan& plan) {
-  if (const auto problem = objection_to(plan)) throw Refusal(*problem);
+void check_load(const LoadPlan& plan, GivenIn place) {
+  if (const auto problem = objection_to(plan, place)) throw Refusal(*problem);
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
@@ -169,6 +173,7 @@ bool is_local_group(const char* option, const std::string& address, const std::v
         "{} {}: engine '{}' needs a group of IPv4 multicast, 224.0.0.0 to 239.255.255.255 (such as {})",
         option, address, engine.name, engine.group));
   const GroupWay way = engine.way_of_group(endpoints.front(), knobs);
+  if (!way.wrong_knob.empty()) throw Refusal(way.wrong_knob);
   if (!way.obstacle.empty()) throw Skipped(way.obstacle);
   return way.is_local;
 }
@@ -191,9 +196,9 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
   std::vector<Endpoint> endpoints = resolved("--listen", address, Limits{}.resolve);
   if (engine.way_of_group != nullptr) {
     if (!is_local_group("--listen", address, endpoints, engine, knobs) && !is_public)
-      throw Refusal(
-          fmt::format("--listen {}: others could reach this group on interface {}; say --public if they may",
-                      address, knobs.at("interface")));
+      throw Refusal(fmt::format(
+          "--listen {}: other machines could reach this group on interface {}; --public allows it", address,
+          knobs.at("interface")));
     return endpoints;
   }
   // Answers would have the address that the way back prefers, and peers drop answers from another address
@@ -207,7 +212,7 @@ std::vector<Endpoint> checked_listen(const std::string& address, bool is_public,
   if (is_reachable || is_public) refuse_strangers(engine, is_public ? "--public" : "--listen " + address);
   if (is_reachable && !is_public)
     throw Refusal(
-        fmt::format("--listen {}: others could reach this address; say --public if they may", address));
+        fmt::format("--listen {}: other machines could reach this address; --public allows it", address));
   return endpoints;
 }
 
@@ -245,8 +250,7 @@ void settle_socket(SocketOptions& options, bool congestion_chosen, const Endpoin
   if (transport == Transport::datagram || endpoint.family() == AF_UNIX) return;
   const std::string reason = congestion_refused(options.congestion, endpoint.family());
   if (reason.empty()) return;
-  if (congestion_chosen)
-    throw std::runtime_error(fmt::format("--congestion {}: {}", options.congestion, reason));
+  if (congestion_chosen) throw Refusal(fmt::format("--congestion {}: {}", options.congestion, reason));
   tally.note(
       fmt::format("congestion control is the machine's default, not {}: {}", options.congestion, reason));
   options.congestion.clear();

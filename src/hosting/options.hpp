@@ -8,6 +8,7 @@
 #include "engines/engine.hpp"
 #include "joust/load_plan.hpp"
 #include "joust/protocol.hpp"
+#include "load/settings.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 #include "net/transport.hpp"
@@ -61,7 +62,7 @@ void check_payload(const Engine& engine, const Protocol& protocol, std::size_t p
 void check_between(const char* option, std::uint64_t value, std::uint64_t least, std::uint64_t most);
 
 // Refuses invalid loads: see objection_to() in load/settings.hpp.
-void check_load(const LoadPlan& plan);
+void check_load(const LoadPlan& plan, GivenIn place = GivenIn::scenario);
 
 // Refuses to reconnect if the engine or the protocol does not support it.
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);

@@ -58,6 +58,11 @@ SettingValue value_from(const Json& value, Kind kind) {
   return {};
 }
 
+// A result has every time of its plan. Without an interval that of the interval is 0.
+bool is_none(const SettingValue& value) {
+  return value == SettingValue(Duration{});
+}
+
 const LoadSetting* setting_of(const std::string& name) {
   for (const LoadSetting& setting : load_settings())
     if (setting.json == name) return &setting;
@@ -79,19 +84,25 @@ std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
   const Json settings = whole.value("plan", whole);
   if (!settings.is_object()) return std::unexpected("its plan is no JSON object");
   LoadPlan plan;
+  LoadTexts given;
   for (const auto& [name, value] : settings.items()) {
     const LoadSetting* const setting = setting_of(name);
     if (setting == nullptr) return std::unexpected(fmt::format("'{}' is no setting of a load", name));
     if (value.is_null()) continue;
-    const SettingValue given = value_from(value, setting->kind);
-    if (std::holds_alternative<std::monostate>(given))
+    const SettingValue read = value_from(value, setting->kind);
+    if (std::holds_alternative<std::monostate>(read))
       return std::unexpected(fmt::format("{}: the value is of a wrong type", name));
-    if (const auto problem = objection_to(*setting, given))
+    if (const auto problem = objection_to(*setting, read))
       return std::unexpected(fmt::format("{}: {}", name, *problem));
-    setting->set(plan, given);
+    setting->set(plan, read);
+    if (!is_none(read)) given.emplace(setting->key, setting_text(read));
   }
   // Results of earlier versions have this in closed loops, too.
-  if (!plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::constant) plan.arrivals.reset();
+  if (!plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::constant) {
+    plan.arrivals.reset();
+    given.erase("arrivals");
+  }
+  if (const auto conflict = conflict_in(given, GivenIn::document)) return std::unexpected(conflict->text);
   return plan;
 }
 

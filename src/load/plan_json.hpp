@@ -14,7 +14,7 @@ namespace joust {
 nlohmann::ordered_json plan_json(const LoadPlan& plan);
 
 // Reads such settings, or the document of a result, which has them as "plan". A setting that is left out
-// keeps its default. The error names the setting.
+// keeps its default. The error names the setting, or two that exclude each other.
 std::expected<LoadPlan, std::string> plan_from(const std::string& document);
 
 }  // namespace joust

@@ -158,7 +158,7 @@ void Progress::leave_window(Time now) {
   if (std::exchange(left_window_, true) || plan().turns) return;
   if (plan().open_loop()) return;  // its requests are still to be answered
   record_.close(outstanding_, now);
-  run_->measured(now);
+  record_.measured(now);
 }
 
 void Progress::rest() {
@@ -181,7 +181,7 @@ void Progress::cut_off(Time now) {
 void Progress::finish_if_done(Time now) {
   if (phase_ != Phase::finishing || owes()) return;
   finished_ = true;
-  if (plan().open_loop() && !plan().turns) run_->measured(now);
+  if (plan().open_loop() && !plan().turns) record_.measured(now);
 }
 
 void Progress::drain(Time now) {
@@ -224,7 +224,8 @@ void Progress::fail(Time now) {
   if (records(now)) record_.failed(outstanding_);
   if (phase_ < Phase::ready && plan().messages && plan().warmup != Duration{}) run_->settled(now);
   if (!plan().turns) {
-    if (!std::exchange(left_window_, true) || plan().open_loop()) run_->measured(now);
+    left_window_ = true;
+    record_.measured(now);
   } else if (phase_ != Phase::finishing) {
     run_->gone(turn_, phase_ == Phase::waiting, now);
   }

@@ -17,6 +17,9 @@ namespace {
 constexpr Duration kGreetEvery = std::chrono::milliseconds(200);
 constexpr Duration kGreetFor = std::chrono::seconds(10);
 
+constexpr auto kClosedEarly =
+    "the server closed the connection early; if it refused a message, its output has the reason";
+
 Progress progress_of(LoadRun& run, Channel& channel, bool lossy) {
   if (!channel.handover) return Progress(run, channel, lossy);
   return std::move(channel.handover->progress);
@@ -96,6 +99,7 @@ void RequestSession::fill(Time now) {
   held_back_ = !writer_.has_room() && wants_to_send();
   const std::uint64_t frames = (writer_.requests() - first) * unsent_frame_bytes_;
   progress_.wrote(writer_.outbox().size() - before - frames, now);
+  if (!writer_.complaint().empty()) fail({Stage::local, 0, writer_.complaint()}, now);
 }
 
 void RequestSession::next_phases(Time now) {
@@ -318,15 +322,16 @@ void RequestSession::on_peer_finished(Time now) {
     conclude(now);
     conclude_last(now);
   }
-  if (!finished()) fail({Stage::receive, 0, "the server closed the connection early"}, now);
+  if (!finished()) fail({Stage::receive, 0, kClosedEarly}, now);
 }
 
 void RequestSession::fail(const Failure& failure, Time now) {
   if (failed_) return;
   advance(now);
-  // Another connection would not correct a wrong reply. In the last phase no work is left.
-  if (plan().reconnects() && failure.stage != Stage::verify && progress_.may_go_on())
-    return leave_channel(failure, now);
+  if (failed_) return;  // by a request of the next phase
+  // Another connection would not correct a wrong reply, nor a request. In the last phase no work is left.
+  const bool may_be_corrected = failure.stage != Stage::verify && writer_.complaint().empty();
+  if (plan().reconnects() && may_be_corrected && progress_.may_go_on()) return leave_channel(failure, now);
   progress_.lose_schedule();
   progress_.finish();
   failed_ = true;

@@ -32,7 +32,10 @@ class RequestSession : public Session {
   void on_peer_finished(Time now) override;
   void on_deadline(Time now) override;
   void on_drain(Time now) override;
-  void on_failure(const Failure& failure, Time now) override { fail(failure, now); }
+  // With its work done, a connection cannot fail: a server may end it by a reset.
+  void on_failure(const Failure& failure, Time now) override {
+    if (!finished()) fail(failure, now);
+  }
 
   // Returns no output of a failed session: a server that does not read would keep its connection open.
   std::size_t output(std::span<Segment> into) const override {

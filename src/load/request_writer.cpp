@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "load/request_writer.hpp"
 
+#include <fmt/format.h>
+
 #include "session/numbered.hpp"
 
 namespace joust {
@@ -12,6 +14,7 @@ bool RequestWriter::write_greeting() {
 }
 
 std::uint64_t RequestWriter::write_request() {
+  const std::size_t before = outbox_.size();
   if (numbered_) {
     const auto number = number_bytes(requests_);
     Writer request(framing_, outbox_, number);
@@ -20,6 +23,10 @@ std::uint64_t RequestWriter::write_request() {
     Writer request(framing_, outbox_);
     exchange_.write_request(requests_, request);
   }
+  if (const std::size_t bytes = outbox_.size() - before; bytes > largest_frame_ && complaint_.empty())
+    complaint_ =
+        fmt::format("a request takes {} bytes with its boundary, and the protocol allows {}: it is not sent",
+                    bytes, largest_frame_);
   return requests_++;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "joust/framing.hpp"
 #include "joust/handler.hpp"
@@ -20,13 +21,19 @@ class RequestWriter {
 
   // The exchange outlives the writer.
   RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery)
-      : exchange_(exchange), numbered_(delivery.lossy && !exchange.carries_numbers()), framing_(framing) {}
+      : exchange_(exchange),
+        numbered_(delivery.lossy && !exchange.carries_numbers()),
+        largest_frame_(delivery.by_message() ? SIZE_MAX : largest_frame(framing)),
+        framing_(framing) {}
 
   bool has_room() const { return outbox_.size() < kMostUnsent; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
+  // Describes the first request that is longer than the framing allows; empty if there is none. The server
+  // would refuse it.
+  const std::string& complaint() const { return complaint_; }
   // Removes output that the engine has not seen.
   void withdraw();
 
@@ -37,9 +44,11 @@ class RequestWriter {
  private:
   Exchange& exchange_;
   const bool numbered_;
+  const std::size_t largest_frame_;  // bytes, over a stream
   std::uint64_t requests_ = 0;
   const Framing framing_;
   Outbox outbox_;
+  std::string complaint_;
 };
 
 }  // namespace joust

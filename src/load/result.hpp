@@ -36,14 +36,16 @@ struct LoadResult {
   std::uint64_t total_bytes_sent = 0;      // bytes of the whole run, as counted by the engine
   std::uint64_t total_bytes_received = 0;  // bytes of the whole run, as counted by the engine
   std::optional<Window> window;            // empty if the window never opened
-  double duration_s = 0;                   // length of the timed window; 0 when it never opened
-  double throughput_per_s = 0;             // verified messages a second
-  Distribution latency;                    // open loop: since a request was due
-  Distribution uncorrected_latency;        // open loop only: since it was sent
-  Distribution send_lateness;              // open loop only: lateness of this load, not of the server
-  std::vector<std::uint64_t> slices;       // messages verified in each tenth of the window
-  Usage usage;                             // usage of this process, in the window
-  double usage_s = 0;                      // between the two readings, which follow the window's ends
+  // Length of the timed window; 0 when it never opened. In an open loop it includes the wait for the last
+  // reply to a message that was due in the window.
+  double duration_s = 0;
+  double throughput_per_s = 0;        // verified messages a second
+  Distribution latency;               // open loop: since a request was due
+  Distribution uncorrected_latency;   // open loop only: since it was sent
+  Distribution send_lateness;         // open loop only: lateness of this load, not of the server
+  std::vector<std::uint64_t> slices;  // messages verified in each tenth of the window
+  Usage usage;                        // usage of this process, in the window
+  double usage_s = 0;                 // between the two readings, which follow the window's ends
   std::array<std::uint64_t, kStages> errors{};
   std::vector<std::string> complaints;
   std::vector<ResultGroup> groups;   // figures of the protocol

@@ -60,6 +60,17 @@ std::vector<std::uint64_t> numbers_in(const SettingValue& value) {
   return {};
 }
 
+std::string exclusion(const LoadSetting& setting, GivenIn place) {
+  return fmt::format("{} and {} exclude each other: {}", setting.name_in(place),
+                     load_setting(setting.excludes).name_in(place), setting.why_excluded);
+}
+
+std::string unmet_need(const LoadSetting& setting, GivenIn place) {
+  const std::string needed =
+      setting.needs_key.empty() ? "" : load_setting(setting.needs_key).name_in(place) + ' ';
+  return fmt::format("{} needs {}{}", setting.name_in(place), needed, setting.needs);
+}
+
 template <typename Parsed>
 std::expected<SettingValue, std::string> as_value(const Parsed& parsed) {
   if (!parsed) return std::unexpected(parsed.error());
@@ -96,8 +107,22 @@ std::string LoadSetting::flags() const {
   return letter.empty() ? flag() : fmt::format("-{},{}", letter, flag());
 }
 
+std::string LoadSetting::name_in(GivenIn place) const {
+  switch (place) {
+    case GivenIn::document:
+      return std::string(json);
+    case GivenIn::flags:
+      return letter.empty() ? flag() : fmt::format("-{}", letter);
+    case GivenIn::scenario:
+      break;
+  }
+  return std::string(key);
+}
+
 std::expected<SettingValue, std::string> parse_setting(const LoadSetting& setting, std::string_view text) {
   auto value = parse_kind(setting, text);
+  if (!value && value.error().ends_with(kTooLarge) && setting.most > 0)
+    return std::unexpected(value.error() + "; " + range_text(setting));
   if (!value) return value;
   if (auto problem = objection_to(setting, *value)) return std::unexpected(std::move(*problem));
   return value;
@@ -131,11 +156,10 @@ std::optional<std::string> objection_to(const LoadSetting& setting, const Settin
   return std::nullopt;
 }
 
-std::optional<Conflict> conflict_in(const LoadTexts& given) {
+std::optional<Conflict> conflict_in(const LoadTexts& given, GivenIn place) {
   for (const LoadSetting& one : load_settings())
     if (!one.excludes.empty() && given.contains(one.key) && given.contains(one.excludes))
-      return Conflict{std::string(one.key), fmt::format("{} and {} exclude each other: {}", one.key,
-                                                        one.excludes, one.why_excluded)};
+      return Conflict{std::string(one.key), exclusion(one, place)};
   return std::nullopt;
 }
 
@@ -153,17 +177,15 @@ void apply(const LoadTexts& given, LoadPlan& plan, const LoadPlan& standard) {
     if (!given.contains(one.key) && !has_meaning(one, plan)) reset(one.key, plan, standard);
 }
 
-std::optional<std::string> objection_to(const LoadPlan& plan) {
+std::optional<std::string> objection_to(const LoadPlan& plan, GivenIn place) {
   if (plan.rate_per_s != 0 && !plan.open_loop())
     return "-R,--rate: it is not between 0.001 and 1G messages a second";
   for (const LoadSetting& setting : load_settings())
     if (const auto problem = objection_to(setting, setting.get(plan)); problem && !is_standard(setting, plan))
       return fmt::format("{}: {}", setting.flags(), *problem);
-  if (plan.open_loop() && plan.interval != Duration{})
-    return fmt::format("rate and interval exclude each other: {}", load_setting("rate").why_excluded);
+  if (plan.open_loop() && plan.interval != Duration{}) return exclusion(load_setting("rate"), place);
   for (const LoadSetting& setting : load_settings())
-    if (!has_meaning(setting, plan) && !is_standard(setting, plan))
-      return fmt::format("{} needs {}", setting.key, setting.needs);
+    if (!has_meaning(setting, plan) && !is_standard(setting, plan)) return unmet_need(setting, place);
   if (plan.open_loop() && plan.mean_gap() > 24h)
     return fmt::format(
         "-R,--rate: with {} messages a second each of {} connections would send less than once a day; use "

@@ -22,6 +22,10 @@ namespace joust {
 using SettingValue =
     std::variant<std::monostate, std::uint64_t, double, Duration, DurationRange, std::string>;
 
+// The place of settings. Errors call a setting by its name there: "request_timeout" in a scenario,
+// "request_timeout_s" in a document, "--request-timeout" among flags.
+enum class GivenIn : std::uint8_t { scenario, document, flags };
+
 struct LoadSetting {
   enum class Kind : std::uint8_t { count, bytes, rate, time, times, word };
 
@@ -37,12 +41,13 @@ struct LoadSetting {
   bool raced = true;                            // scenarios and `race` have it
   std::string_view excludes{}, why_excluded{};  // the key of a setting that excludes this one, and the reason
   bool (*has_meaning)(const LoadPlan&) = nullptr;  // with the other settings; null: always
-  std::string_view needs{};                        // the words for the settings that it needs
+  std::string_view needs_key{}, needs{};           // the setting that it needs, and its value or other words
   SettingValue (*get)(const LoadPlan&);
   void (*set)(LoadPlan&, const SettingValue&);  // the value has the alternative of `kind`
 
-  std::string flag() const;   // "--request-timeout"
-  std::string flags() const;  // "-c,--connections"
+  std::string flag() const;                  // "--request-timeout"
+  std::string flags() const;                 // "-c,--connections"
+  std::string name_in(GivenIn place) const;  // the flag is the short one: "-c"
 };
 
 std::span<const LoadSetting> load_settings();
@@ -64,14 +69,14 @@ struct Conflict {
   std::string key{};  // one of the two keys
   std::string text{};
 };
-std::optional<Conflict> conflict_in(const LoadTexts& given);
+std::optional<Conflict> conflict_in(const LoadTexts& given, GivenIn place);
 // Sets the given settings. Each text is valid for parse_setting(). Settings that these exclude, and settings
 // that have no meaning any more, get the values of `standard`.
 void apply(const LoadTexts& given, LoadPlan& plan, const LoadPlan& standard);
 
 // Returns why the plan is not possible: a value beyond its limits, a setting that has no meaning with the
 // others, or a rate at which a connection would hardly ever send.
-std::optional<std::string> objection_to(const LoadPlan& plan);
+std::optional<std::string> objection_to(const LoadPlan& plan, GivenIn place = GivenIn::scenario);
 
 // Returns the words for one load on a command line: the differences from `standard`, "-c 64 -d 1s --rate
 // 5000".

@@ -114,7 +114,7 @@ bool reconnects(const LoadPlan& plan) {
 }
 constexpr std::string_view kNeedsSchedule =
     "a rate or an interval: without a schedule each reply is followed by the next message";
-constexpr std::string_view kNeedsReconnect = "reconnect always";
+constexpr std::string_view kReconnect = "reconnect", kAlways = kReconnects[1];
 
 const std::array<LoadSetting, 16> kSettings{{
     {.key = "connections",
@@ -249,7 +249,7 @@ const std::array<LoadSetting, 16> kSettings{{
      .raced = false,  // one of a scenario's limits
      .get = get<&LoadPlan::request_timeout>,
      .set = set<&LoadPlan::request_timeout>},
-    {.key = "reconnect",
+    {.key = kReconnect,
      .json = "reconnect",
      .kind = Kind::word,
      .words = {kReconnects.begin(), kReconnects.end()},
@@ -266,7 +266,8 @@ const std::array<LoadSetting, 16> kSettings{{
      .help = "with --reconnect always, the pause before each dial: up to the first time, twice as long after "
              "each dial in vain, up to the second; at least half of it, the rest is drawn",
      .has_meaning = reconnects,
-     .needs = kNeedsReconnect,
+     .needs_key = kReconnect,
+     .needs = kAlways,
      .get = get_backoff,
      .set = set_backoff},
     {.key = "reconnect_for",
@@ -276,7 +277,8 @@ const std::array<LoadSetting, 16> kSettings{{
      .help = "with --reconnect always, give a connection up that had no reply for so long",
      .standard = "-w and -d together, with -m 10s in place of -d",
      .has_meaning = reconnects,
-     .needs = kNeedsReconnect,
+     .needs_key = kReconnect,
+     .needs = kAlways,
      .get = get<&LoadPlan::reconnect_for>,
      .set = set<&LoadPlan::reconnect_for>},
 }};

@@ -68,6 +68,10 @@ std::uint64_t WindowRecord::due(const Schedule& schedule, Time closes) const {
   return schedule.due_before(closes) - schedule.due_before(*run_->opens());
 }
 
+void WindowRecord::measured(Time now) {
+  if (!std::exchange(measured_, true)) run_->measured(now);
+}
+
 void WindowRecord::leave(Channel& channel) const {
   channel.answered = answered_;
   channel.entered_window = entered_;

@@ -46,6 +46,9 @@ class WindowRecord {
   // Returns how many requests of the schedule, from the next one on, belong to the window.
   std::uint64_t due(const Schedule& schedule, Time closes) const;
 
+  // Counts the connection as measured: once, even if it fails after its part of the window.
+  void measured(Time now);
+
   void leave(Channel& channel) const;  // for the next connection of the channel
   void rejoin(const Channel& channel) { answered_ = channel.answered; }
 
@@ -58,6 +61,7 @@ class WindowRecord {
   bool ever_replied_;      // a reply has come on an earlier connection of the channel
   bool entered_;           // counted as behind at the window's opening, in an open loop
   bool in_flight_counted_ = false;
+  bool measured_ = false;
   Time opens_{};
   std::uint64_t unseen_bytes_ = 0;  // bytes of requests written in advance
 };

@@ -26,11 +26,13 @@ std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
 }
 
-// Refuses a directory as the path: bind() would report an address in use.
-void refuse_directory(const Endpoint& endpoint) {
+// Refuses a path that is no socket: bind() would report an address in use.
+void refuse_file(const Endpoint& endpoint) {
   struct stat file {};
-  if (::stat(path_of(endpoint).c_str(), &file) == 0 && S_ISDIR(file.st_mode))
-    throw std::system_error(EISDIR, std::generic_category(), "bind(" + to_text(endpoint) + ")");
+  if (::stat(path_of(endpoint).c_str(), &file) != 0 || S_ISSOCK(file.st_mode)) return;
+  const std::string bind = "bind(" + to_text(endpoint) + ")";
+  if (S_ISDIR(file.st_mode)) throw std::system_error(EISDIR, std::generic_category(), bind);
+  throw std::system_error(EEXIST, std::generic_category(), bind + ": a file that is no socket has this name");
 }
 
 // Removes the file of a unix socket whose server has ended. A file on which a server listens is kept, and the
@@ -74,7 +76,7 @@ AcceptOutcome accept_outcome(int error) {
 // Frees an address that a stream socket has used before, or of which a file has remained.
 void Listener::claim(const Endpoint& endpoint) const {
   if (endpoint.family() == AF_UNIX) {
-    refuse_directory(endpoint);
+    refuse_file(endpoint);
     return remove_stale(endpoint);
   }
   const int on = 1;

@@ -25,6 +25,12 @@ void append(Bytes from, std::vector<std::byte>& to) {
 
 }  // namespace
 
+std::size_t largest_frame(const Framing& framing) {
+  if (const auto* length = std::get_if<Length4>(&framing)) return kLengthBytes + length->largest;
+  if (const auto* line = std::get_if<Line>(&framing)) return line->largest + 1;
+  return SIZE_MAX;
+}
+
 std::span<std::byte> extend_by_frame(const Framing& framing, std::size_t n, Outbox& into) {
   if (std::holds_alternative<Length4>(framing)) {
     const std::span<std::byte> room = into.extend(kLengthBytes + n);

@@ -96,7 +96,7 @@ TEST(ParseCount, SaysWhatIsWrong) {
 TEST(ParseBytes, SaysWhatIsWrong) {
   expect_complaint(parse_bytes("64kib"), "Ki");
   expect_complaint(parse_bytes("B"), "is not a number");
-  expect_complaint(parse_bytes("64BB"), "no unit joust knows");
+  expect_complaint(parse_bytes("64BB"), "'64BB' has no unit joust knows; there are: B, kB, MB, GB, TB, KiB,");
   expect_complaint(parse_bytes("99999999Ti"), "too large");
 }
 
@@ -130,6 +130,8 @@ TEST(Format, KeepsThreeDigits) {
   EXPECT_EQ(format_data(4.02e12), "4.02 TB");
   EXPECT_EQ(format_size(32), "32 B");
   EXPECT_EQ(format_size(65'536), "64 KiB");
+  EXPECT_EQ(format_size(10'000'000'000), "10.0 GB") << "and not 9765625 KiB";
+  EXPECT_EQ(format_size(10 << 20), "10 MiB");
   EXPECT_EQ(format_size(3ULL << 30), "3 GiB");
   EXPECT_EQ(format_size(16'000), "16.0 kB");
   EXPECT_EQ(format_size(1025), "1.02 kB");

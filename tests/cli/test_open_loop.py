@@ -161,11 +161,11 @@ class OpenLoop(Case):
 
     def test_what_means_nothing_is_refused(self):
         for words, told in (
-            (("-R", "5k", "-i", "1ms"), "rate and interval exclude each other"),
+            (("-R", "5k", "-i", "1ms"), "-R and -i exclude each other"),
             (("-R", "0"), "between 0.001 and 1G"),
             (("-R", "fast"), "is not a number"),
-            (("--arrivals", "poisson"), "arrivals needs a rate"),
-            (("--phase", "together"), "phase needs a rate or an interval"),
+            (("--arrivals", "poisson"), "--arrivals needs a rate"),
+            (("--phase", "together"), "--phase needs a rate or an interval"),
             (("-R", "1", "--arrivals", "sometimes"), "allowed: constant, poisson"),
             (("-R", "0.001", "-c", "1k"), "less than once a day"),
             (("--search", "p99"), "there is no '<'"),

@@ -148,8 +148,8 @@ class Absent(Case):
 class Refusals(Case):
     def test_options_that_mean_nothing(self):
         for words, why in (
-            (("--backoff", "1s"), "needs reconnect always"),
-            (("--reconnect-for", "1s"), "needs reconnect always"),
+            (("--backoff", "1s"), "needs --reconnect always"),
+            (("--reconnect-for", "1s"), "needs --reconnect always"),
             (("--reconnect", "always", "--backoff", "1s..50ms"), "the second time is the longer one"),
             (("--reconnect", "always", "--backoff", "1us"), "allowed: 1ms to 3600s"),
             (("--reconnect", "always", "--search", "p99<1ms"), "excludes"),

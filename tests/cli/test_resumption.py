@@ -269,7 +269,7 @@ class Resumption(TransferCase):
                         self.assertEqual(files["unfinished"], 1)
                         self.assertGreater(files["abandoned"], 0)
                     else:
-                        self.assertIn("1 upload unfinished: what has come is kept", said)
+                        self.assertIn("1 upload unfinished: what has come is kept until its name", said)
                     with Receiver(self.path("in")) as again:
                         told = self.tell("send", file, again.address)
                         self.assertGreater(told["bytes"]["there_before"], 0)

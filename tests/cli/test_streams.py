@@ -58,7 +58,8 @@ class Streams(TransferCase):
 
     def test_input_needs_a_name_and_goes_by_itself(self):
         for words, why in ((["-", "a:1"], "say one: a:1/NAME"), (["-", "a:1/dir/"], "say one: a:1/dir/NAME"),
-                           (["-", "x", "a:1/n"], "goes by itself"), (["-r", "-", "a:1/n"], "goes by itself")):
+                           (["-", "x", "a:1/n"], "cannot be sent together with files"),
+                           (["-r", "-", "a:1/n"], "cannot be sent together with files")):
             self.assertEqual(self.piped("send", *words, code=2), b"")
             self.assertIn(why, self.said)
 
@@ -67,12 +68,12 @@ class Streams(TransferCase):
         done = subprocess.run([JOUST, "send", "-", "127.0.0.1:1/x"], input=b"x", capture_output=True,
                               check=False, env=environment, timeout=PATIENCE_S)  # fmt: skip
         self.assertEqual(done.returncode, 1)
-        self.assertIn("TMPDIR names another directory", done.stderr.decode())
+        self.assertIn("set TMPDIR to another directory", done.stderr.decode())
         done = subprocess.run([JOUST, "get", "127.0.0.1:1/x", "-o", "-"], capture_output=True, check=False,
                               env=environment, timeout=PATIENCE_S)  # fmt: skip
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"cannot be kept in {environment['TMPDIR']}", done.stderr.decode())
-        self.assertIn("TMPDIR names another directory", done.stderr.decode())
+        self.assertIn("set TMPDIR to another directory", done.stderr.decode())
 
     def test_nothing_else_is_on_the_output(self):
         self.make("in/file", 1000)

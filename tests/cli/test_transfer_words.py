@@ -124,6 +124,20 @@ class Words(TransferCase):
             self.tell("get", f"{receiver.address}/file", code=1)
             self.assertIn(f"./file: {there}; move it away, or choose another name (-o)", self.said)
 
+    def test_what_is_no_file_is_left_as_it_is(self):
+        self.make("in/file", 10)
+        os.mkfifo(self.path("pipe"))
+        os.symlink("nowhere", self.path("link"))
+        with Receiver(self.path("in")) as receiver:
+            for name, told in (
+                ("/dev/null", "/dev/null is a device; '-o - > /dev/null' writes into it"),
+                (self.path("pipe"), "pipe is a named pipe; '-o - > "),
+                (self.path("link"), "link is a symbolic link; name the file that it leads to"),
+            ):
+                for wish in ((), ("--overwrite",)):
+                    self.refused(run("get", f"{receiver.address}/file", "-o", name, *wish), told)
+        self.assertTrue(os.path.islink(self.path("link")))
+
     def test_a_file_in_the_place_of_a_directory_is_told(self):
         self.make("tree/file", 10)
         self.make("in/tree", 10)

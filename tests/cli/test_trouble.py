@@ -158,7 +158,7 @@ class OneLine(Case):
         for command in (("serve",), ("load", "--connect", "127.0.0.1:1")):
             with self.subTest(command):
                 done = run(*command, "--congestion", "nope")
-                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.returncode, 2)
                 self.assertRegex(done.stderr, r"^joust: --congestion nope: .*reno.*\n$")
 
 

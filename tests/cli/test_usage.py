@@ -52,10 +52,44 @@ class Refusals(Case):
         self.refused(run(*to, "--payload", "99999999Ti"), "--payload", "'99999999Ti' is too large")
         self.refused(run(*to, "--payload", "0"), "--payload")
         self.refused(run(*to, "--payload", "1GiB"), "--payload", "echo")
-        self.refused(run(*to, "-m", "1", "-d", "1s"), "messages and duration exclude each other")
+        self.refused(run(*to, "-m", "1", "-d", "1s"), "-m and -d exclude each other")
         self.refused(run(*to, "--wait", "sleep"), "--wait", "adaptive")
         self.refused(run(*to, "--cpus", "99"), "--cpus", "99")
         self.refused(run(*to, "--cpus", "a-b"), "--cpus")
+        self.refused(run(*to, "--nodelay", "maybe"), "--nodelay: 'maybe' is not allowed; allowed: on, off")
+        self.refused(run("load", "--connect"), "--connect: the value is missing; say --connect ADDRESS")
+        self.refused(run(*to, "-t", "100000"), "-t,--threads: 100000 is not between 1 and 1024")
+        self.refused(run(*to, "-c", "9" * 20), "is too large; allowed: 1 to 1,000,000")
+        self.refused(run(*to, "--payload", "10GB"), "10.0 GB is out of range; allowed: 1 B to 1 GiB")
+        self.refused(run(*to, "--payload", "10XB"), "'10XB' has no unit joust knows", "MB, GB, TB, KiB, MiB")
+        self.refused(run("serve", "-e", "null"), "engine 'null' cannot serve: it has no sockets")
+        self.refused(run("serve", "--listen", "0.0.0.0:0"), "could reach this address; --public allows it")
+
+    def test_commands_of_other_programs(self):
+        self.refused(run("help"), "say 'joust --help', or 'joust COMMAND --help'")
+        self.refused(run("help", "load"), "or 'joust load --help'")
+        self.refused(run("version"), "say 'joust --version'")
+
+    def test_options_without_an_effect(self):
+        to = ("load", "--connect", "127.0.0.1:1", "-p", "file")
+        self.refused(run(*to, "--name", "a", "--payload", 5), "of protocol 'file', a transfer has no payload")
+        self.refused(run(*to, "--name", "a", "-c", 4, "--segments", 3), "no multiple", "say 3 or 6 with -c")
+        race = ("race", "--server", "epoll", "--dry-run", "--turn", "20ms")
+        self.refused(run(*race, "--turns", "off"), "--turn: the contestants take no turns", "--turns off")
+        site = ("serve", "-p", "http", "--root", self.path("."))
+        self.refused(run(*site, "--text", "foo"), "--text: with --root, / is the directory")
+
+    def test_a_file_in_the_place_of_a_socket_is_told(self):
+        with open(self.path("file"), "w", encoding="utf-8") as file:
+            file.write("kept")
+        done = run("serve", "--listen", "unix:" + self.path("file"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a file that is no socket has this name", done.stderr)
+
+    def test_a_plan_with_two_ends(self):
+        plan = ("load", "-e", "null", "--plan")
+        for text in ('{"messages": 5, "duration_s": 1}', '{"duration_s": 1, "messages": 5}'):
+            self.refused(run(*plan, text), "messages and duration_s exclude each other")
 
     def test_races_that_make_no_sense(self):
         race = ("race", "--server", "epoll", "--dry-run")

@@ -164,7 +164,9 @@ TEST_F(HttpLast, AConnectionThatEndsWithoutAWordHasFailed) {
   hear(*first_, "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, ");
   first_->on_peer_finished(kStart);
   ASSERT_EQ(run_->complaints().size(), 1U);
-  EXPECT_EQ(run_->complaints()[0], "receive: the server closed the connection early");
+  EXPECT_EQ(
+      run_->complaints()[0],
+      "receive: the server closed the connection early; if it refused a message, its output has the reason");
   EXPECT_EQ(client_->redial(kStart), std::nullopt);
 }
 

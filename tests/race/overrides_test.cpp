@@ -97,7 +97,7 @@ TEST(Overrides, ARateReplacesTheIntervalOfEveryCase) {
   EXPECT_EQ(scenario.cases.front().load.arrivals, LoadPlan::Arrivals::poisson);
   EXPECT_EQ(scenario.cases.front().load.interval, Duration(0));
   EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .load = {{"interval", "1ms"}, {"rate", "5k"}}}),
-            "rate and interval exclude each other: a rate is the open loop, an interval the closed schedule");
+            "-R and -i exclude each other: a rate is the open loop, an interval the closed schedule");
   const std::string needs_duration =
       "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of messages "
       "(-m)";

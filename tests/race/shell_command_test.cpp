@@ -29,6 +29,13 @@ TEST(CommandValues, TheFolderOfTheScenarioIsOneWordForAShell) {
   EXPECT_EQ(misspelt_name("exec {her}/server"), "{here}");
 }
 
+TEST(CommandValues, AProgramOfTheSourcesIsKnown) {
+  const std::string own = JOUST_SOURCE_DIR "/scenarios/plain-programs.toml";
+  EXPECT_TRUE(is_built_program(with_folder("exec {here}/../build/release/benchmarks/a {port}", own), own));
+  EXPECT_FALSE(is_built_program(with_folder("exec {here}/server {port}", own), own));
+  EXPECT_FALSE(is_built_program(with_folder("exec {here}/../build/server {port}", "/a/b.toml"), "/a/b.toml"));
+}
+
 TEST(CommandValues, AnotherWordInBracesIsTheShells) {
   EXPECT_EQ(misspelt_name("cp {from}/* {into}"), "");
   EXPECT_EQ(misspelt_name("awk '{print}' ${intro} {a,b}"), "");

@@ -158,6 +158,19 @@ TEST_F(OpenLoop, ACountOfMessagesKeepsTheSchedule) {
   EXPECT_EQ(result(milliseconds(40)).latency.max(), 3'000'000U);
 }
 
+// The second connection still has messages to send.
+TEST_F(OpenLoop, AConnectionThatFailsAfterItsMessagesEndsNoWindow) {
+  begin({.connections = 2, .messages = 1, .rate_per_s = 100});
+  answer_all(first(), {});
+  ASSERT_TRUE(first().finished());
+  first().on_bytes(as_bytes("?"), kOpening);
+  EXPECT_EQ(run_->connections_failed(), 1U);
+  EXPECT_FALSE(run_->closes().has_value());
+  answer_all(*sessions_[1], milliseconds(10));
+  EXPECT_EQ(run_->closes(), kOpening + milliseconds(10));
+  EXPECT_EQ(result(milliseconds(10)).messages.verified, 2U);
+}
+
 TEST_F(OpenLoop, AStopCutsTheWindowOffAndTheBooksBalance) {
   begin({.duration = seconds(1), .rate_per_s = 100, .depth = 2});
   answer_all(first(), {});

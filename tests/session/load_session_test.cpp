@@ -243,6 +243,33 @@ TEST(LoadSession, BytesNobodyAskedForAreFound) {
   EXPECT_LT(loaded.counts().verified, 10U);
 }
 
+// Asks with lines of 20 bytes.
+class LongLineExchange : public Exchange {
+ public:
+  void write_request(std::uint64_t /*number*/, Writer& request) override {
+    request.send(std::string(20, 'x'));
+  }
+  bool verify(std::uint64_t /*number*/, Bytes /*reply*/) override { return true; }
+};
+
+TEST(LoadSession, ARequestThatTheFramingForbidsIsNotSent) {
+  LoadRun run({.messages = 2});
+  const auto make = exchange_client(Line{.largest = 19}, [](const Parameters&) -> std::unique_ptr<Exchange> {
+    return std::make_unique<LongLineExchange>();
+  });
+  const auto client = make({}, run);
+  const auto session = client->open({});
+  session->on_open(Pair::kBegin);
+  std::array<Segment, 4> segments;
+  EXPECT_EQ(session->output(segments), 0U);
+  EXPECT_TRUE(session->finished());
+  EXPECT_EQ(run.connections_failed(), 1U);
+  EXPECT_EQ(
+      run.complaints(),
+      std::vector<std::string>{
+          "local: a request takes 21 bytes with its boundary, and the protocol allows 20: it is not sent"});
+}
+
 TEST(LoadSession, ServerThatLeavesEarlyIsAFailure) {
   Loaded loaded({.messages = 10, .depth = 2}, handled_by([] { return std::make_unique<LeavingHandler>(4); }));
   loaded.pair.settle();
@@ -259,6 +286,16 @@ TEST(LoadSession, LostConnectionCountsWhatWasOutstanding) {
   EXPECT_EQ(loaded.run.failures(Stage::receive), 1U);
   EXPECT_EQ(loaded.counts().failed, 3U);
   EXPECT_TRUE(loaded.run.closes().has_value());
+}
+
+TEST(LoadSession, AResetAfterTheLastReplyIsNoFailure) {
+  Loaded loaded({.messages = 10});
+  loaded.pair.settle();
+  ASSERT_TRUE(loaded.done());
+  loaded.pair.left().on_failure({Stage::receive, ECONNRESET, {}}, loaded.pair.now());
+  EXPECT_EQ(loaded.run.connections_failed(), 0U);
+  EXPECT_EQ(loaded.run.failures(Stage::receive), 0U);
+  EXPECT_EQ(loaded.counts().verified, 10U);
 }
 
 TEST(LoadSession, DrainFinishesWhatIsOutstanding) {

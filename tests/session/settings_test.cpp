@@ -100,10 +100,31 @@ TEST(LoadSettings, ReplaceWhatTheyExclude) {
 }
 
 TEST(LoadSettings, ThatExcludeEachOtherAreNotGivenTogether) {
-  EXPECT_FALSE(conflict_in({{"messages", "1"}, {"rate", "5"}}));
-  EXPECT_EQ(conflict_in({{"messages", "1"}, {"duration", "1s"}}).value_or(Conflict{}).text,
+  const auto conflict = [](const LoadTexts& given, GivenIn place) {
+    return conflict_in(given, place).value_or(Conflict{});
+  };
+  const LoadTexts two_ends{{"messages", "1"}, {"duration", "1s"}};
+  EXPECT_EQ(conflict({{"messages", "1"}, {"rate", "5"}}, GivenIn::scenario).text, "");
+  EXPECT_EQ(conflict(two_ends, GivenIn::scenario).text,
             "messages and duration exclude each other: one of them ends the load");
-  EXPECT_EQ(conflict_in({{"rate", "1"}, {"interval", "1s"}}).value_or(Conflict{}).key, "rate");
+  EXPECT_EQ(conflict(two_ends, GivenIn::flags).text,
+            "-m and -d exclude each other: one of them ends the load");
+  EXPECT_EQ(conflict({{"rate", "1"}, {"interval", "1s"}}, GivenIn::scenario).key, "rate");
+}
+
+TEST(LoadSettings, ThatExcludeEachOtherAreRefusedInADocumentInAnyOrder) {
+  const auto problem = [](const char* text) {
+    const auto plan = plan_from(text);
+    return plan ? "none" : plan.error();
+  };
+  const std::string ends = "messages and duration_s exclude each other: one of them ends the load";
+  EXPECT_EQ(problem("{\"messages\": 5, \"duration_s\": 1}"), ends);
+  EXPECT_EQ(problem("{\"duration_s\": 1, \"messages\": 5}"), ends);
+  EXPECT_EQ(problem("{\"messages\": 5, \"duration_s\": null}"), "none");
+  EXPECT_EQ(problem("{\"rate_per_s\": 5, \"interval_s\": 0}"), "none") << "so has the result of such a load";
+  EXPECT_EQ(problem("{\"interval_s\": 1, \"rate_per_s\": 5}"),
+            "rate_per_s and interval_s exclude each other: a rate is the open loop, an interval the closed "
+            "schedule");
 }
 
 TEST(LoadSettings, APlanIsCheckedAsAWhole) {
@@ -116,6 +137,8 @@ TEST(LoadSettings, APlanIsCheckedAsAWhole) {
   EXPECT_EQ(problem({.arrivals = LoadPlan::Arrivals::poisson}),
             "arrivals needs a rate: without one no message has a time to arrive at");
   EXPECT_EQ(problem({.reconnect_for = seconds(1)}), "reconnect_for needs reconnect always");
+  EXPECT_EQ(objection_to({.reconnect_for = seconds(1)}, GivenIn::flags),
+            "--reconnect-for needs --reconnect always");
   EXPECT_EQ(problem({.reconnect = LoadPlan::Reconnect::always,
                      .backoff_least = seconds(2),
                      .backoff_most = seconds(1)}),

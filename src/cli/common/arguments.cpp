@@ -18,13 +18,21 @@
 namespace joust {
 namespace {
 
+constexpr bool is_unlimited(std::uint64_t most) {
+  return most == UINT64_MAX;
+}
+constexpr bool is_unlimited(Duration /*most*/) {
+  return false;
+}
+
 template <typename Into, typename Value, typename Parse, typename Format>
 Option add_scaled(Command command, const std::string& flags, Into& into, const std::string& help, Value least,
                   Value most, Parse parse, Format format) {
   const auto take = [&into, least, most, parse, format](const std::string& text) -> std::string {
     const auto value = parse(text);
-    if (!value) return value.error();
-    if (*value < least || *value > most)
+    const bool is_beyond = !value && value.error().ends_with(kTooLarge);
+    if (!value && (!is_beyond || is_unlimited(most))) return value.error();
+    if (is_beyond || *value < least || *value > most)
       return fmt::format("{} is not between {} and {}", text, format(least), format(most));
     into = *value;
     return {};
@@ -96,7 +104,8 @@ void EngineArguments::add_to(Command command) {
       .show_default();
   flags_.emplace("threads",
                  add_count(command, "-t,--threads", threads,
-                           "event loops or workers, for engines that have several [1]", 0, kMostThreads));
+                           "event loops or workers, for engines that have several [1]", 0,
+                           UINT64_MAX));  // resolve() checks it: not all engines have the same limits
   flags_.emplace(
       "wait", command
                   .add_option("--wait", wait,

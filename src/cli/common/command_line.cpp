@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/suggestion.hpp"
+#include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/meant_option.hpp"
 #include "cli/common/output.hpp"
@@ -45,6 +47,14 @@ const CLI::Option* repeated_option(const CLI::App& command) {
   return nullptr;
 }
 
+// Describes an option without its value; empty if the error is another one.
+std::string missing_value(const CLI::App& command, CLI::ExitCodes kind, const std::string& what) {
+  const std::string name = what.substr(0, what.find(':'));
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (kind != CLI::ExitCodes::ArgumentMismatch || option == nullptr || option->count() > 1) return {};
+  return fmt::format("{0}: the value is missing; say {0} {1}", name, option->get_type_name());
+}
+
 // Describes an argument that the command does not take.
 std::string unexpected(const CLI::App& command, const std::string& argument) {
   if (!argument.starts_with('-')) return fmt::format("'{}' is one argument too many", argument);
@@ -69,7 +79,12 @@ Option Option::group(const std::string& heading) {
 }
 
 Option Option::one_of(const std::vector<std::string>& words) {
-  option_->check(CLI::IsMember(words));
+  const auto objection = [words](const std::string& word) {
+    return std::ranges::count(words, word) > 0
+               ? std::string()
+               : not_allowed(fmt::format("'{}' is not allowed", word), word, words);
+  };
+  option_->check(CLI::Validator(objection, fmt::format("{{{}}}", join(words, ","))));
   return *this;
 }
 
@@ -181,6 +196,8 @@ void CommandLine::run(int argc, char** argv) {
     const bool may_be_extra = kind == CLI::ExitCodes::ExtrasError || kind == CLI::ExitCodes::RequiredError;
     if (const std::vector<std::string> extras = chosen->remaining(); may_be_extra && !extras.empty())
       what = unexpected(*chosen, extras.front());
+    else if (const std::string missing = missing_value(*chosen, kind, what); !missing.empty())
+      what = missing;
     else if (const CLI::Option* const option = repeated_option(*chosen))
       what =
           fmt::format("{} is given {} times; give it once", option->get_name(false, true), option->count());

@@ -23,7 +23,7 @@ namespace joust {
 OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
   if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
   if (::mkdtemp(folder_.data()) == nullptr)
-    checked(-1, "-o -: the file cannot be kept in {}; TMPDIR names another directory",
+    checked(-1, "-o -: the file cannot be kept in {}; set TMPDIR to another directory",
             printable(temporary_directory()));
 }
 

@@ -47,6 +47,13 @@ std::string without_name(std::string words, const Program& program) {
   return words.starts_with(name) ? words.substr(name.size()) : words;
 }
 
+// Returns what would end the race with exit code 3 if its scenario had no allow_unranked = true; empty if
+// nothing.
+std::string accepted_by_scenario(race::RaceResult result) {
+  if (!std::exchange(result.scenario.allow_unranked, false)) return {};
+  return race::invalid_because(result);
+}
+
 std::uint64_t loops_in(const std::string& text) {
   const auto loops = parse_count(text);
   if (!loops || *loops < 1 || *loops > 1024)
@@ -92,7 +99,8 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
     scenario = std::move(*read);
   } else if (flags.servers.empty()) {
     throw UsageError(fmt::format(
-        "who races? give a scenario, or --server E,E,... --client E; see '{} race --help'", program.name));
+        "there are no contestants; give a scenario, or --server E,E,... --client E; see '{} race --help'",
+        program.name));
   }
   if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
     throw UsageError(applied.error());
@@ -138,6 +146,10 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   const int code = race::exit_code(result);
   if (code == kInvalid)
     complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));
+  if (code == kOk && !flags.allow_unranked)
+    if (const std::string reason = accepted_by_scenario(std::move(result)); !reason.empty())
+      complain(program,
+               fmt::format("{}; the exit code is 0 because {} has allow_unranked = true", reason, file));
   return code;
 }
 

@@ -55,7 +55,7 @@ Fd spool(int from) {
   Fd file(::mkstemp(name.data()));
   const auto cannot_keep = [&](int error) {
     return std::runtime_error(
-        fmt::format("-: standard input cannot be kept in {}: {}; TMPDIR names another directory",
+        fmt::format("-: standard input cannot be kept in {}: {}; set TMPDIR to another directory",
                     printable(folder), std::strerror(error)));
   };
   if (!file.is_open()) throw cannot_keep(errno);

@@ -13,11 +13,13 @@
 #include <memory>
 #include <stdexcept>
 #include <system_error>
+#include <vector>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "base/keyed_hash.hpp"
 #include "base/system/sockets.hpp"
+#include "base/words.hpp"
 #include "engines/udp/calls.hpp"
 
 namespace joust {
@@ -77,6 +79,16 @@ std::string obstacle(const Endpoint& group, const MulticastInterface& interface)
   }
 }
 
+// Returns the names of this machine's interfaces: "lo, eth0".
+std::string interface_names() {
+  const std::unique_ptr<struct if_nameindex, decltype(&::if_freenameindex)> all(::if_nameindex(),
+                                                                                ::if_freenameindex);
+  std::vector<std::string> names;
+  for (const auto* one = all.get(); one != nullptr && one->if_index != 0; ++one)
+    names.emplace_back(one->if_name);
+  return join(names);
+}
+
 std::string chosen(const Settings& knobs) {
   const auto found = knobs.find("interface");
   return found == knobs.end() ? std::string(kLoopback) : found->second;
@@ -127,7 +139,11 @@ void join_group(const Endpoint& group, const MulticastInterface& interface, int 
 }
 
 GroupWay way_of_group(const Endpoint& group, const Settings& knobs) {
-  const auto interface = find_interface(chosen(knobs));
+  const std::string name = chosen(knobs);
+  const auto interface = find_interface(name);
+  if (!interface && name != kLoopback && ::if_nametoindex(name.c_str()) == 0)
+    return {.wrong_knob =
+                fmt::format("--interface: {}; there are: {}", interface.error(), interface_names())};
   if (!interface) return {.obstacle = interface.error()};
   return {.obstacle = obstacle(group, *interface), .is_local = interface->is_loopback};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "files/protocol/client_options.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -47,6 +49,12 @@ TransferOptions transfer_options(const Parameters& parameters, const LoadPlan& p
     throw std::invalid_argument("--name: " + std::string(objection));
   if (op == Operation::info && parameters.option("segments") != "1")
     throw std::invalid_argument("--segments is for --op get and --op put: a query transfers nothing");
+  if (plan.connections > options.segments && plan.connections % options.segments != 0)
+    throw std::invalid_argument(fmt::format(
+        "--segments {0}: {0} connections carry a transfer, and {1} are no multiple of that; say {2} or "
+        "{3} with -c",
+        options.segments, plan.connections, plan.connections / options.segments * options.segments,
+        (plan.connections / options.segments + 1) * options.segments));
   const std::uint64_t at_most = options.requests_per_connection;
   const std::uint64_t carriers = std::min<std::uint64_t>(options.segments, plan.connections);
   if (options.operation != Operation::info && at_most > 0 && plan.messages &&

@@ -79,7 +79,8 @@ std::vector<ProtocolOption> for_the_client() {
        .serves = false},
       {.name = "bytes", .summary = "put as many bytes of generated data", .standard = "", .serves = false},
       {.name = "segments",
-       .summary = "ranges that one transfer is cut into, carried by as many connections; 0: one for each",
+       .summary = "ranges that one transfer is cut into, carried by as many connections: more connections "
+                  "(-c) are a multiple; 0: one for each",
        .standard = "1",
        .serves = false},
   };

@@ -28,6 +28,7 @@ Protocol file_protocol() {
   // The first option ends connections, the second writes one file from one transfer.
   protocol.options_without_turns = {"requests-per-connection", "output"};
   protocol.no_reconnect = "a transfer that was begun over other connections cannot be taken over";
+  protocol.no_payload = "a transfer has no payload; it has the size of its file (--name, --file), or --bytes";
   protocol.standard_messages = 1;
   protocol.has_ceiling = false;
   protocol.verified = "by size and place, and a copy by its digest after the timed window";

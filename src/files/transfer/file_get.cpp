@@ -9,6 +9,7 @@
 #include "base/printable.hpp"
 #include "base/random.hpp"
 #include "files/transfer/get.hpp"
+#include "files/transfer/obstacle.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {
@@ -124,6 +125,8 @@ void FileDownload::make_file(const file::Facts& facts) {
     const bool exists = upload.error().error == FileError::exists;
     if (exists && wishes.skips_existing) return skip();
     if (exists && may_be_here(facts)) return;
+    if (const std::string obstacle = obstacle_at(owner_.plan().folder + '/' + item_.file); !obstacle.empty())
+      return give_up(fmt::format("{}: {}", path_here(), obstacle));
     std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "files/transfer/large_sender.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "base/printable.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {
+namespace {
+
+// The server cannot tell such a file from one that was interrupted.
+constexpr std::string_view kStaysThere =
+    "; the receiver keeps what has come, hidden, until the name is sent again, which begins anew";
+
+}  // namespace
 
 SendTransfer::Work LargeSender::release() {
   again_at_.reset();
@@ -62,7 +72,8 @@ void LargeSender::seal() {
   const auto digest = work_.large->digest();
   std::string why;
   if (!digest) why = path + ": cannot be read to its end";
-  if (work_.large->has_changed()) why = path + ": has changed while it was sent; send it again";
+  if (work_.large->has_changed())
+    why = path + ": has changed while it was sent; send it again" + std::string(kStaysThere);
   if (!why.empty()) return send_.failed(release(), why);
   check_ = connection_.ask(file::Seal{work_.large->version().size, work_.id, digest, item().name});
 }
@@ -90,7 +101,7 @@ void LargeSender::source_failed(int error) {
   if (work_.task != Task::range) return;
   const std::string why = error == 0 ? "has become shorter while it was sent" : std::strerror(error);
   const std::string path = printable(item().path);
-  send_.failed(release(), path + ": " + why);
+  send_.failed(release(), fmt::format("{}: {}{}", path, why, error == 0 ? kStaysThere : ""));
 }
 
 std::string LargeSender::take(const file::Message& message) {

@@ -13,6 +13,7 @@
 namespace joust::http {
 namespace {
 
+constexpr auto kStandardText = "Hello, World!";
 constexpr std::size_t kLongestText = 64 << 10;  // bytes
 
 // False for text with a character that would end a line or a word of the request.
@@ -52,7 +53,7 @@ std::vector<ProtocolOption> options() {
        .loads = false},
       {.name = "text",
        .summary = "the text that / is where no directory is served, and what a load expects",
-       .standard = "Hello, World!"},
+       .standard = kStandardText},
       {.name = "path", .summary = "what a load asks for", .standard = "/", .serves = false},
       {.name = "host",
        .summary = "the field Host of a load's requests",
@@ -85,6 +86,11 @@ std::uint64_t requests_per_connection(const Parameters& parameters) {
   return *count;
 }
 
+void check_server(const Parameters& parameters) {
+  if (!parameters.option("root").empty() && parameters.option("text") != kStandardText)
+    throw std::invalid_argument("--text: with --root, / is the directory; leave one of them out");
+}
+
 const std::string& text(const Parameters& parameters) {
   const std::string& text = parameters.option("text");
   if (text.size() > kLongestText)
@@ -110,6 +116,7 @@ Settings repeatable(Settings server, const Parameters& client) {
   if (is_authority(host) && !AnsweredHosts::of_loopback(allowed).contain(host))
     allowed += (allowed.empty() ? "" : ",") + host;
   if (allowed.empty()) server.erase("allowed-hosts");
+  if (server.contains("root")) server.erase("text");  // then it is only what the client expects
   return server;
 }
 

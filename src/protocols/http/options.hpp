@@ -20,6 +20,9 @@ RateRules rates(const Parameters& parameters);
 std::uint64_t requests_per_connection(const Parameters& parameters);
 const std::string& text(const Parameters& parameters);
 
+// See Protocol::check_server. A load compares with --text what it gets from a directory too.
+void check_server(const Parameters& parameters);
+
 // A client's request. Throws std::invalid_argument.
 struct GetRequest {
   std::string path;

@@ -28,6 +28,7 @@ Protocol http_protocol() {
   protocol.options = http::options();
   protocol.repeatable = http::repeatable;
   protocol.make_server = http::make_server;
+  protocol.check_server = http::check_server;
   protocol.make_client = http::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
     http::get_request(parameters);

@@ -14,6 +14,7 @@
 #include "race/run/call_counts.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/run/stopping_rule.hpp"
+#include "race/scenario/shell_command.hpp"
 
 namespace joust::race {
 namespace {
@@ -163,7 +164,8 @@ class Running {
   void give_up_turns_of(std::size_t case_index, Duration message) {
     const Case& one = plan_.cases[case_index].plan;
     const auto messages = static_cast<std::int64_t>(std::max<std::uint64_t>(one.turn.count, 1));
-    observer_.note(fmt::format("{}: a turn would take {}, which is too long: whole trials", one.name,
+    observer_.note(fmt::format("{}a turn would take {}, which is too long: whole trials",
+                               plan_.cases.size() > 1 ? one.name + ": " : "",
                                format_duration(message * messages)));
     give_up_turns(plan_, scenario_, case_index, message);
     rule_ = StoppingRule(scenario_, plan_, begun_);
@@ -203,12 +205,22 @@ class Running {
   void keep(const Slot& slot, Trial trial) {
     Entry& who = entry(slot);
     if (!trial.failure.empty()) {
-      observer_.note(fmt::format("{}: {}", who.contestant.name, trial.failure));
+      if (who.trials.empty() || who.trials.back().failure != trial.failure)
+        observer_.note(fmt::format("{}: {}", who.contestant.name, trial.failure));
+      advise(who, trial);
       if (++who.failures == kMostFailures)
         observer_.note(fmt::format("{} has failed {} times and is not tried any more", who.contestant.name,
                                    kMostFailures));
     }
     who.trials.push_back(std::move(trial));
+  }
+
+  // Says once how the programs of the sources are made.
+  void advise(const Entry& who, const Trial& trial) {
+    const bool is_unbuilt = trial.failure.contains("was not found (exit code") &&
+                            is_built_program(who.contestant.command, scenario_.file);
+    if (is_unbuilt && !std::exchange(advised_, true))
+      observer_.note("script/build makes the programs of these sources: run it first");
   }
 
   // Keeps the least disturbed attempt of a round. The results do not affect the choice.
@@ -291,6 +303,7 @@ class Running {
   std::uint64_t rounds_again_ = 0;
   std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
   std::string refused_{};
+  bool advised_ = false;
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ void read_load(const toml::table* table, const std::string& path, Case& one, Pro
     else
       reader.wrong(setting.key, value.error());
   }
-  if (const auto conflict = conflict_in(given)) {
+  if (const auto conflict = conflict_in(given, GivenIn::scenario)) {
     reader.wrong(conflict->key, conflict->text);
     given.erase(conflict->key);
   }

@@ -109,6 +109,14 @@ std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario
   return {};
 }
 
+// Returns why a load is not possible that the flags have changed.
+std::optional<std::string> objection_to_load(const Overrides& given, const Scenario& scenario) {
+  if (given.load.empty()) return std::nullopt;
+  for (const Case& one : scenario.cases)
+    if (auto problem = one.files ? std::nullopt : check_load(one, GivenIn::flags)) return problem;
+  return std::nullopt;
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.server.threads, given.threads.server);
   replace(contestant.client.threads, given.threads.client);
@@ -129,7 +137,7 @@ Scenario empty_scenario(const Catalogue& catalogue) {
 
 std::expected<void, std::string> apply(const Overrides& given, Scenario& scenario,
                                        const Catalogue& catalogue) {
-  if (const auto conflict = conflict_in(given.load)) return std::unexpected(conflict->text);
+  if (const auto conflict = conflict_in(given.load, GivenIn::flags)) return std::unexpected(conflict->text);
   if (given.rates && (given.load.contains("rate") || given.load.contains("interval")))
     return std::unexpected("--rates excludes --rate and --interval; allowed: one of them");
   const auto moves = [](const Case& one) { return one.files.has_value(); };
@@ -162,6 +170,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   scenario.allow_unranked |= given.allow_unranked;
   scenario.allow_nothing |= given.allow_unranked;
   replace(scenario.turns, given.turns);
+  if (given.turn && !scenario.turns)
+    return std::unexpected(
+        fmt::format("--turn: the contestants take no turns, because of {}; leave one of them out",
+                    given.turns ? "--turns off" : fmt::format("turns = false in {}", scenario.file)));
   if (given.turn) scenario.turn = given.turn;
   const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
   if (given.turn && std::ranges::all_of(scenario.cases, counted))
@@ -179,6 +191,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   for (const auto& [flag, list] :
        {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
     if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
+  if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   expand_rates(scenario);
   return {};

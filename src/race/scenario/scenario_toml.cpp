@@ -198,6 +198,8 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
   assign(scenario.allow_unranked, reader.boolean("allow_unranked"));
   assign(scenario.turns, reader.boolean("turns"));
   scenario.turn = reader.duration("turn", kShortest, kLongestTurn);
+  if (scenario.turn && !scenario.turns)
+    reader.wrong("turn", "given beside turns = false; allowed: one of them");
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
   read_socket(reader, scenario.socket);

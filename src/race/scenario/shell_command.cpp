@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/suggestion.hpp"
@@ -54,6 +55,13 @@ std::string server_command(const std::string& command, const CommandValues& valu
 std::string with_folder(std::string command, const std::string& file) {
   fill(command, kHere, shell_text({std::filesystem::absolute(file).parent_path().string()}));
   return command;
+}
+
+bool is_built_program(const std::string& command, const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  std::error_code none;
+  return command.contains(shell_text({folder.string()}) + "/../build/") &&
+         std::filesystem::exists(folder / "../script/build", none);
 }
 
 std::string misspelt_name(std::string_view command) {

@@ -23,6 +23,10 @@ std::string server_command(const std::string& command, const CommandValues& valu
 // run. The folder is quoted for a shell.
 std::string with_folder(std::string command, const std::string& file);
 
+// Returns whether the command runs a program that script/build makes in the sources, beside whose scenarios
+// the scenario's file is.
+bool is_built_program(const std::string& command, const std::string& file);
+
 // Returns the place that a misspelt word in braces was probably meant to be, as "{into}". Otherwise empty,
 // because a shell has words in braces too.
 std::string misspelt_name(std::string_view command);

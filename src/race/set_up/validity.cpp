@@ -103,8 +103,8 @@ std::optional<std::string> check_protocol(const std::string& name, const Catalog
   return not_allowed(fmt::format("there is no protocol '{}'", name), name, names);
 }
 
-std::optional<std::string> check_load(const Case& one) {
-  if (auto problem = objection_to(one.load_at_some_rate())) return problem;
+std::optional<std::string> check_load(const Case& one, GivenIn place) {
+  if (auto problem = objection_to(one.load_at_some_rate(), place)) return problem;
   if (one.load.messages && one.open_loop())
     return "rate needs a duration, and a number of messages is given; allowed: duration (-d) instead of "
            "messages (-m)";

@@ -109,9 +109,7 @@ std::string TrialSides::listens_elsewhere() {
 bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience) {
   if (external() && &part == &server() && part.child->exit_code() == kNotFound)
     return fail(
-        fmt::format("the command, or a library that it needs, was not found (exit code {}); if it is a "
-                    "program of these sources, run script/build first",
-                    kNotFound),
+        fmt::format("the command, or a library that it needs, was not found (exit code {})", kNotFound),
         part);
   if (part.child->ended())
     return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),

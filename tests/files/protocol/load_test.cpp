@@ -209,6 +209,9 @@ TEST_F(FileLoad, RefusesWordsThatDoNotGoTogether) {
   refused({{"output", folder_.file("got")}});  // of two connections: whose?
   refused({{"segments", "2M"}});
   refused({{"segments", "many"}});
+  LoadRun four(LoadPlan{.connections = 4, .messages = 1});
+  EXPECT_THROW(make_client(test::with(Role::dial, {{"segments", "3"}}), four), std::invalid_argument)
+      << "one connection would be left over";
   refused({{"segments", "4"}, {"requests-per-connection", "1"}});
   refused({{"op", "put"}, {"bytes", "10"}, {"sink", "null"}});
   refused({{"op", "put"}, {"bytes", "60PiB"}});
