@@ -18,9 +18,13 @@ bool is_bound(const Entry& entry, stats::Better better) {
   return better == stats::Better::greater && entry.at_least;
 }
 
-// Returns whether an entry gets a place. The CPU time of a side that polls says how long the race took.
+// Returns whether an entry's cost has a place. The CPU time of a side that polls says how long the race took.
+bool has_cost(const Entry& entry) {
+  return entry.summary.server_cpu_us_per_message && !entry.server_polls();
+}
+
 bool has_place(const Entry& entry, const RankedBy& by) {
-  return competes(entry) && !is_bound(entry, by.better) && !(by.is_cost && entry.server_polls());
+  return competes(entry) && !is_bound(entry, by.better) && (!by.is_cost || has_cost(entry));
 }
 
 // Returns whether the differences of a contestant from others are greater than its figures show: those of its
