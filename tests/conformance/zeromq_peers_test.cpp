@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <deque>
 #include <thread>
 
@@ -26,6 +27,10 @@ class ZeroMqPeers : public EngineTest {};
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ZeroMqPeers);  // in a build without ZeroMQ
 INSTANTIATE_TEST_SUITE_P(Engines, ZeroMqPeers, testing::ValuesIn(variants_over_streams(Role::serve)),
                          [](const auto& tested) { return tested.param.name; });
+
+// ZMTP 1 would take the first letter for the length of an identity, and this is long enough for it.
+constexpr std::string_view kBrowser =
+    "GET / HTTP/1.1\r\nHost: localhost\r\nUser-Agent: Mozilla/5.0\r\nAccept: text/html, and all else\r\n\r\n";
 
 // A TCP connection that says what it is told.
 struct RawPeer {
@@ -137,6 +142,36 @@ TEST_P(ZeroMqPeers, OthersThatSpeakZeroMqAreForeign) {
   server.stop();
   EXPECT_EQ(server.tally().datagrams().foreign, 4U);
   EXPECT_EQ(server.tally().opened, 1U);
+}
+
+TEST_P(ZeroMqPeers, ABrowserIsCutOff) {
+  Limits limits = brisk();
+  limits.connect = 2 * kPatience;  // it does not count as a handshake that may go on
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  RawPeer browser(server.endpoint());
+  browser.say(kBrowser);
+  EXPECT_TRUE(browser.is_cut_off());
+  expect_service(server);
+}
+
+TEST_P(ZeroMqPeers, AServerThatBrowsersScanStops) {
+  for (int round = 0; round < 5; ++round) {
+    EchoService echo;
+    Server server(GetParam(), echo);
+    std::atomic<bool> over = false;
+    std::jthread scanner([&over, to = server.endpoint()] {
+      for (std::deque<RawPeer> scans; !over; scans.size() > 20 ? scans.pop_front() : void()) try {
+          scans.emplace_back(to).say(kBrowser);
+        } catch (const std::system_error&) {
+          std::this_thread::sleep_for(milliseconds(1));  // the server has stopped
+        }
+    });
+    std::this_thread::sleep_for(milliseconds(100));
+    server.run().stop().request();
+    EXPECT_TRUE(server.run().over_within(kPatience));
+    over = true;
+  }
 }
 
 TEST_P(ZeroMqPeers, AnIdentityThatIsTakenIsNotGivenAway) {
