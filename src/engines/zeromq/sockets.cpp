@@ -96,6 +96,9 @@ ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context, std::siz
   router.set(ZMQ_ROUTER_MANDATORY,
              1);  // a message for a peer that has gone, or has no room, is not lost unseen
   refuse_old_peers(router);
+  // The latest peer gets an identity that several state. Otherwise the ROUTER would read nothing from the
+  // later ones, and what they have sent would stay in its memory when they have gone.
+  router.set(ZMQ_ROUTER_HANDOVER, 1);
   for (const Listener* const listener : hosting.listeners) {
     const bool shares = loop == 0 || listener->endpoint().family() == AF_UNIX;
     Fd given = shares ? Fd(checked(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"))
