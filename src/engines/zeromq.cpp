@@ -16,8 +16,9 @@
 // the loop; zeromq/sockets.cpp has the options, and the reasons for them. Where descriptors run out, the
 // library's accept spins. Bad too where peers are not trusted: a message of endless parts takes all memory,
 // and a peer that guesses the number that the ROUTER gives next ends the program (an assertion of the
-// library). Left out on purpose: ZMQ_STREAM, which would be TCP without messages; PUB and SUB, which drop
-// messages for a slow peer without a report.
+// library). Peers without ZMTP 3 are cut off, because they could end the program while it stops. Left out on
+// purpose: ZMQ_STREAM, which would be TCP without messages; PUB and SUB, which drop messages for a slow peer
+// without a report.
 #include <algorithm>
 #include <cerrno>
 #include <new>

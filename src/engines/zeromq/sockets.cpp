@@ -47,6 +47,17 @@ void set_common(ZmqSocket& socket, const Hosting& hosting) {
   socket.set_milliseconds(ZMQ_TCP_MAXRT, hosting.limits.idle);
 }
 
+// Lets the library cut off peers without ZMTP 3, a browser for example, at their first byte. It would take
+// the identity of such a peer, and an identity that comes while the ROUTER is being closed ends the program
+// (an assertion). The ROUTER cannot stop accepting before that: zmq_unbind() ends all connections of a
+// listener. With a domain the library refuses peers that it could not authenticate. It asks for no permission
+// for the others, because the context has no handler of authentication (inproc://zeromq.zap.01).
+void refuse_old_peers(ZmqSocket& router) {
+  static constexpr std::string_view kDomain = "joust";
+  checked(zmq_setsockopt(router.get(), ZMQ_ZAP_DOMAIN, kDomain.data(), kDomain.size()),
+          "zmq_setsockopt(ZMQ_ZAP_DOMAIN)");
+}
+
 // Returns the address in the library's form: "tcp://127.0.0.1:9000", "ipc:///run/x.sock".
 std::string address_of(const Endpoint& endpoint) {
   const std::string text = to_text(endpoint);
@@ -84,6 +95,10 @@ ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context, std::siz
   set_common(router, hosting);
   router.set(ZMQ_ROUTER_MANDATORY,
              1);  // a message for a peer that has gone, or has no room, is not lost unseen
+  refuse_old_peers(router);
+  // The latest peer gets an identity that several state. Otherwise the ROUTER would read nothing from the
+  // later ones, and what they have sent would stay in its memory when they have gone.
+  router.set(ZMQ_ROUTER_HANDOVER, 1);
   for (const Listener* const listener : hosting.listeners) {
     const bool shares = loop == 0 || listener->endpoint().family() == AF_UNIX;
     Fd given = shares ? Fd(checked(::fcntl(listener->fd(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"))
