@@ -57,7 +57,7 @@ class Recompute(unittest.TestCase):
         document = json.loads(self.path.read_text())
         trials = [each["trials"][0] for each in document["contestants"] if each["kind"] != "ceiling"]
         orders = [trial["turns"]["order"][0] for trial in trials]
-        self.assertEqual(len(set(orders)), len(trials), "each had a place of its own; the ceiling has one too")
+        self.assertEqual(len(set(orders)), len(trials), "each has a place; the ceiling has one too")
         by_order = sorted(trials, key=lambda trial: trial["turns"]["order"][0])
         begins = [trial["turns"]["start"][0] for trial in by_order]
         self.assertEqual(begins, sorted(begins))

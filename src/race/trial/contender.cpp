@@ -48,6 +48,13 @@ std::uint64_t threads_in(std::span<const pid_t> processes) {
   return threads;
 }
 
+// Returns whether connections end within turns, and others take their place.
+bool replaces_connections(const TrialOrder& order) {
+  constexpr const char* kOption = "requests-per-connection";
+  return order.load_case.load.reconnects() || order.entry.server_options.contains(kOption) ||
+         order.entry.client_options.contains(kOption);
+}
+
 }  // namespace
 
 bool Contender::start() {
@@ -115,11 +122,13 @@ void Contender::rest() {
   ++stops_;
 }
 
-// Reads the server's CPU time. A foreign server may have started processes since the last reading, and waited
-// for others.
+// Reads the server's CPU time. A foreign server, and an engine that forks for a connection, may have started
+// processes since the last reading, and waited for others.
 double Contender::server_s() {
   Child* const server = sides_.server().child.get();
-  if (server == nullptr || !sides_.external()) return server_clock_.read_s();
+  const bool may_start_others =
+      sides_.external() || (sides_.order().entry.server_forks && replaces_connections(sides_.order()));
+  if (server == nullptr || !may_start_others) return server_clock_.read_s();
   const std::vector<pid_t> processes = server->processes();
   server_clock_ = ProcessClock(processes);
   return server_family_.read_s(processes, server->ended_cpu_s());

@@ -55,7 +55,7 @@ class Contender {
   TrialSides sides_;
   const PinnedCpus pinned_ = pinned_cpus(sides_.setup().cpus, sides_.order().entry.in_process);
   ProcessClock server_clock_, client_clock_;
-  FamilyClock server_family_;  // of an external server
+  FamilyClock server_family_;  // of a server that may start processes
   std::optional<Usage> server_at_start_{};
   Counts counted_{};                            // counts at the end of the last turn
   double server_cpu_s_ = 0, client_cpu_s_ = 0;  // CPU time in all turns, recorded or not
