@@ -46,7 +46,7 @@ class Serve(Case):
         self.assertEqual([address.rsplit(":", 1)[0] for address in where.split(" and ")], hosts)
 
     def test_an_asterisk_is_every_address(self):
-        self.refused(run("serve", "--listen", "*:0"), "--listen *:0: others could reach", "--public")
+        self.refused(run("serve", "--listen", "*:0"), "--listen *:0: other machines could reach", "--public")
         self.refused(run("load", "--connect", "*:1", "-m", 1), "--connect '*:1': * is every address")
         with Server("-p", "echo", "--listen", "*:0", "--public") as server:
             port = server.address.rsplit(":", 1)[1]

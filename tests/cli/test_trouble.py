@@ -109,7 +109,8 @@ class OneLine(Case):
             peer.recv(1000)
             peer.shutdown(socket.SHUT_RDWR)
 
-        self.expect(close, "receive: the server closed the connection early")
+        self.expect(close, "receive: the server closed the connection early; if it refused a message, its "
+                    "output has the reason")  # fmt: skip
 
     def test_a_server_that_answers_wrong(self):
         def answer(peer, _):
