@@ -41,11 +41,12 @@ Sample sample_of(const Rounds& one, const Rounds& other) {
 void borrow(std::vector<Sample>& samples) {
   std::vector<double> logarithms;
   for (const Sample& sample : samples)
-    if (sample.variance > 0) logarithms.push_back(std::log(sample.variance));
+    if (sample.variance > 0)
+      logarithms.push_back(std::log(sample.variance) - mean_log_variance(sample.degrees));
   if (logarithms.empty()) return;
   const double common = std::exp(mean(logarithms));
   for (Sample& sample : samples) {
-    if (sample.degrees == 0) continue;
+    if (sample.degrees < 2) continue;
     const auto own = static_cast<double>(sample.degrees);
     const auto borrowed = static_cast<double>(Comparisons::kBorrowed);
     sample.variance = (own * sample.variance + borrowed * common) / (own + borrowed);
@@ -93,7 +94,7 @@ PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contest
 }
 
 double share_of(Look look) {
-  return look == Look::first ? 0.02 : look == Look::second ? 0.08 : 0.90;
+  return look == Look::first ? 0.02 : look == Look::second ? 0.05 : 0.93;
 }
 
 Ratio inverse(Ratio ratio) {

@@ -34,7 +34,7 @@ inline constexpr double kEqualsTied = 0.99;
 // that a race that stops at a pleasing result is wrong no more often than one that does not look. The last
 // look has most of it, so that looking early costs hardly any power.
 enum class Look : std::uint8_t { first, second, last };
-double share_of(Look look);  // 0.02, 0.08, 0.90
+double share_of(Look look);  // 0.02, 0.05, 0.93
 
 // The ratio of one contestant to another.
 struct Ratio {
@@ -58,11 +58,12 @@ Ratio inverse(Ratio ratio);
 // the others can be equal. Shaffer, "Modified sequentially rejective multiple test procedures", Journal of
 // the American Statistical Association 81, 1986.
 //
-// Few rounds know little of the noise of one pair. So with three contestants and more, each variance is drawn
-// towards the geometric mean of all, which has the weight of kBorrowed degrees of freedom. Compare Smyth,
-// "Linear models and empirical Bayes methods", Statistical Applications in Genetics and Molecular Biology 3,
-// 2004, where the weight is estimated. More weight would tell equals apart too often where one contestant is
-// much noisier than the others (tests/stats/error_test.cpp).
+// Few rounds know little of the noise of one pair. So with three contestants and more, and from three rounds
+// on, each variance is drawn towards the geometric mean of all (corrected for its bias), which has the weight
+// of kBorrowed degrees of freedom. Compare Smyth, "Linear models and empirical Bayes methods", Statistical
+// Applications in Genetics and Molecular Biology 3, 2004, where the weight is estimated. More weight would
+// tell equals apart too often where one contestant is much noisier than the others
+// (tests/stats/error_test.cpp).
 class Comparisons {
  public:
   static constexpr std::size_t kBorrowed = 2;

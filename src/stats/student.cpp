@@ -31,4 +31,15 @@ double student_quantile(double probability, std::size_t degrees) {
   return high;
 }
 
+// Digamma by its recurrence up to 6, and its asymptotic series there: Abramowitz and Stegun, 6.3.5
+// and 6.3.18.
+double mean_log_variance(std::size_t degrees) {
+  const double half = static_cast<double>(degrees) / 2;
+  double x = half, digamma = 0;
+  for (; x < 6; ++x) digamma -= 1 / x;
+  const double square = 1 / (x * x);
+  digamma += std::log(x) - 0.5 / x - square * (1.0 / 12 - square * (1.0 / 120 - square / 252));
+  return digamma - std::log(half);
+}
+
 }  // namespace joust::stats

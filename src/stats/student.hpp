@@ -13,4 +13,8 @@ double student_two_sided(double t, std::size_t degrees);
 // Returns the inverse: the t that |t| exceeds with this probability, for 0 < probability < 1.
 double student_quantile(double probability, std::size_t degrees);
 
+// Returns the mean of ln(x) for x = chi-square / degrees: by so much the logarithm of a variance of normal
+// noise is too low on average. It is digamma(degrees / 2) - ln(degrees / 2).
+double mean_log_variance(std::size_t degrees);
+
 }  // namespace joust::stats

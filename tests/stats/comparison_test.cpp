@@ -54,8 +54,8 @@ TEST(Compare, OneRoundGivesARatioButNoInterval) {
 TEST(Compare, TwoRoundsGiveAWideInterval) {
   const Ratio ratio = compare(Rounds{300, 303}, Rounds{100, 100});
   EXPECT_TRUE(ratio.is_known());
-  // t with one degree of freedom, for 5 % of which the last look has nine tenths: 14.12 standard errors.
-  EXPECT_NEAR(std::log(ratio.interval.high / ratio.estimate), 14.12 * std::log(1.01) / 2, 1e-3);
+  // t with one degree of freedom, for 93 % of 5 %: 13.67 standard errors.
+  EXPECT_NEAR(std::log(ratio.interval.high / ratio.estimate), 13.67 * std::log(1.01) / 2, 1e-3);
 }
 
 // Nine rounds in which the first is 2 % ahead of the second, by more or less.

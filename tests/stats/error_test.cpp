@@ -43,7 +43,7 @@ TEST(Errors, EqualsAreToldApartInAtMostOneRaceOfAHundred) {
   constexpr int kRaces = 1000;
   int told = 0, races = 0;
   for (const std::size_t contestants : {2, 3, 5})
-    for (const std::size_t rounds : {5, 8, 12, 24})
+    for (const std::size_t rounds : {2, 3, 5, 12, 24})
       for (const noise::Shape shape : kShapes) {
         int here = 0;
         for (int i = 0; i < kRaces; ++i)
@@ -61,14 +61,14 @@ TEST(Errors, ANoisyContestantIsNotToldApartEither) {
   Random random(22);
   constexpr int kRaces = 2000;
   for (const std::vector<double>& times : {std::vector<double>{1, 1, 1, 1, 5}, {1, 1, 1, 3, 3}, {1, 1, 4}})
-    for (const std::size_t rounds : {6, 12}) {
+    for (const std::size_t rounds : {2, 4, 12}) {
       std::vector<double> spreads;
       for (const double each : times) spreads.push_back(kSpread * each);
       int told = 0;
       for (int i = 0; i < kRaces; ++i)
         told += any_told(
             Comparisons(race(std::vector<double>(times.size(), 1), spreads, rounds, noise::normal, random)));
-      EXPECT_LE(told, kRaces * 15 / 1000) << times.size() << " contestants, " << rounds << " rounds";
+      EXPECT_LE(told, kRaces * 18 / 1000) << times.size() << " contestants, " << rounds << " rounds";
     }
 }
 
@@ -92,7 +92,7 @@ TEST(Errors, LookingEarlyDoesNotTellEqualsApart) {
 
 TEST(Power, ThreePerCentAmongFiveAreFoundInThreeOfFourRaces) {
   Random random(24);
-  constexpr int kRaces = 1500;
+  constexpr int kRaces = 4000;
   int found = 0;
   double estimates = 0;
   for (int i = 0; i < kRaces; ++i) {
@@ -104,7 +104,7 @@ TEST(Power, ThreePerCentAmongFiveAreFoundInThreeOfFourRaces) {
     ++found;
     estimates += std::log(ratio.estimate);
   }
-  EXPECT_GE(found, kRaces * 75 / 100);
+  EXPECT_GE(found, kRaces * 74 / 100) << "75 %, less what 4,000 races may be off by chance";
   EXPECT_LT(estimates / found, 1.10 * std::log(1.03)) << "told differences are not inflated";
 }
 

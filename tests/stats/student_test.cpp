@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace joust::stats {
 namespace {
 
@@ -25,6 +27,13 @@ TEST(Student, IsCertainAtNothingAndHopelessFarOut) {
   EXPECT_DOUBLE_EQ(student_two_sided(0, 7), 1);
   EXPECT_LT(student_two_sided(1e6, 7), 1e-12);
   EXPECT_GT(student_quantile(1e-7, 1), 1e6);
+}
+
+// Digamma of 1/2, 1 and 5 is -1.96351, -0.57722 and 1.50612: Abramowitz and Stegun, tables 6.1 and 6.2.
+TEST(MeanLogVariance, IsDigammaLessTheLogarithm) {
+  EXPECT_NEAR(mean_log_variance(1), -1.96351 - std::log(0.5), 1e-5);
+  EXPECT_NEAR(mean_log_variance(2), -0.57722, 1e-5);
+  EXPECT_NEAR(mean_log_variance(10), 1.50612 - std::log(5), 1e-5);
 }
 
 }  // namespace
