@@ -195,7 +195,7 @@ class Turns(Case):
         self.refused(run(*load, "-p", "file", "--turns"), "say --counted-turns")
         self.refused(run(*load, "--counted-turns", "-i", "1ms"), "--counted-turns excludes -i and -R")
         self.refused(run("race", "--server", "epoll", "-m", 10, "--turn", "1s"), "--turn", "duration")
-        self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "{on,off}")
+        self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "allowed: on, off")
         self.refused(run("race", "--server", "epoll", "--precision", "3"), "--precision", "'3' has no unit")
 
 def signal_turn(pid, microseconds):
