@@ -70,7 +70,7 @@ struct Hosting {
 
 // Whether this machine can reach a multicast group.
 struct GroupWay {
-  std::string obstacle;      // why messages to the group would not arrive; empty if they would
+  std::string obstacle{};    // why messages to the group would not arrive; empty if they would
   bool is_local = true;      // no other machine can reach the group
   std::string wrong_knob{};  // what is wrong with the value of a knob, with its flag; empty if nothing is
 };
