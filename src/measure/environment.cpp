@@ -38,8 +38,8 @@ constexpr Setting kMachine[] = {
     {"smt", "sys/devices/system/cpu/smt/control"},
     {"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"},
 };
-// The kernel's build and boot, and of the power management: informative only, because some lines differ
-// from boot to boot.
+// The kernel's build and boot, and the power management: informative only, because some lines differ from
+// boot to boot.
 constexpr Setting kBoot[] = {
     {"kernel_build", "proc/version", false},
     {"boot_command_line", "proc/cmdline", false},

@@ -32,8 +32,7 @@ Sample sample_of(const Rounds& one, const Rounds& other) {
   Sample sample{.mean = mean(logs.values), .rounds = logs.values.size(), .left_out = logs.left_out};
   if (sample.rounds < 2) return sample;
   sample.degrees = sample.rounds - 1;
-  for (const double value : logs.values) sample.variance += std::pow(value - sample.mean, 2);
-  sample.variance /= static_cast<double>(sample.degrees);
+  sample.variance = variance(logs.values);
   return sample;
 }
 

@@ -113,9 +113,9 @@ Location widened(const Location& location, std::size_t sample_size, double confi
   return {.estimate = location.estimate, .interval = wide, .coverage = confidence};
 }
 
-std::size_t values_for(double confidence) {
-  assert(confidence > 0 && confidence < 1);
-  return 1 + static_cast<std::size_t>(std::ceil(-std::log2(1 - confidence)));
+Location centre_with_interval(std::span<const double> sample, double confidence) {
+  const Location location = centre(sample, place_of_centre(sample.size(), confidence));
+  return location.coverage < confidence ? widened(location, sample.size(), confidence) : location;
 }
 
 double normal_quantile(double p) {

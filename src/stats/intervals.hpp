@@ -68,8 +68,9 @@ Location centre(std::span<const double> sample, const Place& place);
 // paired comparisons", The Annals of Mathematical Statistics 25, 1954.
 Location widened(const Location& centre, std::size_t sample_size, double confidence);
 
-// Returns the smallest sample from which centre() reaches this confidence.
-std::size_t values_for(double confidence);
+// Returns the centre of a sample with an interval of this confidence: that of centre(), widened() if the
+// sample is too small for it.
+Location centre_with_interval(std::span<const double> sample, double confidence);
 
 // Returns the standard normal distribution's quantile, for 0 < p < 1.
 double normal_quantile(double p);

@@ -18,6 +18,14 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+double variance(std::span<const double> values) {
+  if (values.size() < 2) return std::nan("");
+  const double middle = mean(values);
+  double squares = 0;
+  for (const double value : values) squares += (value - middle) * (value - middle);
+  return squares / static_cast<double>(values.size() - 1);
+}
+
 double median(std::span<const double> values) {
   return quantile(values, 0.5);
 }

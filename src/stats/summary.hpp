@@ -10,6 +10,10 @@ namespace joust::stats {
 
 double mean(std::span<const double> values);
 
+// Returns the variance of the population that the sample is from: squares divided by n - 1. NaN for fewer
+// than two values.
+double variance(std::span<const double> values);
+
 // Returns the middle value, or the mean of the two middle ones.
 double median(std::span<const double> values);
 

@@ -131,16 +131,6 @@ TEST(Widened, ClaimsJustWhatUniformNoiseGrantsAndLessThanOthersDo) {
   EXPECT_LE(missed_of_100000(noise::laplace, 6, 0.995), 500);
 }
 
-TEST(ValuesFor, AreAsManyAsTheRanksTake) {
-  EXPECT_EQ(values_for(0.95), 6u);
-  EXPECT_EQ(values_for(0.96875), 6u);
-  EXPECT_EQ(values_for(0.995), 9u);
-  for (const double confidence : {0.5, 0.9, 0.95, 0.99, 0.9996}) {
-    EXPECT_GE(place_of_centre(values_for(confidence), confidence).coverage, confidence);
-    EXPECT_LT(place_of_centre(values_for(confidence) - 1, confidence).coverage, confidence);
-  }
-}
-
 TEST(NormalQuantile, IsThatOfTheTables) {
   EXPECT_NEAR(normal_quantile(0.5), 0, 1e-12);
   EXPECT_NEAR(normal_quantile(0.975), 1.959964, 1e-6);

@@ -28,6 +28,8 @@ TEST(Summary, QuantilesAreThoseOfRAndNumPy) {
 }
 
 TEST(Summary, RelativeSpreadIsByHowMuchTheGreatestExceedsTheLeast) {
+  EXPECT_DOUBLE_EQ(variance(Values{110, 100, 120}), 100);
+  EXPECT_TRUE(std::isnan(variance(Values{110})));
   EXPECT_DOUBLE_EQ(relative_spread(Values{110, 100, 125}), 0.25);
   EXPECT_DOUBLE_EQ(relative_spread(Values{3}), 0);
 }

@@ -115,7 +115,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
     if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
       throw UsageError(without_name(refused, program));
   race::RaceResult result;
-  const std::string started = utc_now();
+  const std::string started = utc_now(), text = text_of_file(scenario.file);  // the file may change meanwhile
   const Time begun = Clock::now();
   {
     report::RaceProgress progress;
@@ -127,7 +127,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.started = started;
   result.took_s = std::chrono::duration<double>(Clock::now() - begun).count();
   result.command_line = own_command_line();
-  result.scenario_text = text_of_file(scenario.file);
+  result.scenario_text = text;
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();

@@ -96,8 +96,8 @@ void look_at_turns(const Entry& entry, Findings& findings) {
   const auto tail_ns = entry.summary.latency.percentile(0.999);
   if (!length_s || !tail_ns || kTails * static_cast<double>(*tail_ns) <= 1e9 * *length_s) return;
   findings.warn(
-      "{}: its p99.9 of {} is more than a twentieth of a turn ({}), so its p99 is too small: who would have "
-      "waited behind the ends of turns is missing (see --turns off)",
+      "{}: its p99.9 of {} is more than a twentieth of a turn ({}), so its p99 is too small: messages "
+      "that would have waited behind the end of a turn are missing (see --turns off)",
       entry.contestant.name, time_text(static_cast<double>(*tail_ns)), time_text(1e9 * *length_s));
 }
 

@@ -102,8 +102,7 @@ class FiguresOfRounds {
 
 stats::Location location_of(const std::vector<double>& changes, double confidence) {
   if (changes.size() < kTrialsThatShowATrend) return {.estimate = 0};
-  const stats::Location location = stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
-  return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
+  return stats::centre_with_interval(changes, confidence);
 }
 
 bool is_trend(const stats::Location& location) {

@@ -182,11 +182,6 @@ std::vector<Changes> figures_of(const CaseResult& one) {
   return figures;
 }
 
-stats::Location location_of(const std::vector<double>& changes, double confidence) {
-  const stats::Location location = stats::centre(changes, stats::place_of_centre(changes.size(), confidence));
-  return location.coverage < confidence ? stats::widened(location, changes.size(), confidence) : location;
-}
-
 // Returns whether the contestant itself is uneven. If another one is, the change beyond it has the other
 // direction.
 bool is_its_own(double own, double beyond) {
@@ -197,17 +192,17 @@ void look_at(const Changes& changes, const std::string& name, double confidence,
   const auto [own, beyond] = changes.own_and_beyond(name);
   result.generations = std::max(result.generations, beyond.size());
   if (beyond.size() < kGenerationsThatShowStalls) return;
-  const stats::Location location = location_of(beyond, confidence);
+  const stats::Location location = stats::centre_with_interval(beyond, confidence);
   const double change = location.estimate;
   Unevenness here{.contestant = name,
                   .figure = &changes.figure(),
                   .change = std::expm1(change),
-                  .chance = std::expm1(location.interval.width() / 2)};
-  result.chance = std::max(result.chance, here.chance);
+                  .chance = std::abs(std::expm1(std::copysign(location.interval.width() / 2, change)))};
+  result.chance = std::max(result.chance, std::expm1(location.interval.width() / 2));
   const bool worse = change * changes.figure().worse > 0;
   const bool told = worse && location.interval.is_known() && !location.interval.contains(0) &&
                     std::abs(here.change) > kUneven &&
-                    is_its_own(location_of(own, confidence).estimate, change);
+                    is_its_own(stats::centre_with_interval(own, confidence).estimate, change);
   if (told) {
     here.worst = changes.worst(name);
     result.found.push_back(std::move(here));

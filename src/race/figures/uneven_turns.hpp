@@ -38,7 +38,7 @@ struct Unevenness {
   std::string contestant{};
   const TurnFigure* figure = nullptr;
   double change = 0;
-  double chance = 0;                // the change that the noise of generations explains
+  double chance = 0;                // the change in the same direction that noise explains, above 0
   std::vector<UnevenTurn> worst{};  // the worst turns, the worst first
 };
 

@@ -28,11 +28,8 @@ std::optional<Estimate> mean_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
   Estimate estimate{.median = stats::mean(values)};
   if (values.size() < 2) return estimate;
-  double squares = 0;
-  for (const double value : values) squares += std::pow(value - estimate.median, 2);
-  const auto count = static_cast<double>(values.size());
   const double half = stats::student_quantile(1 - stats::kTogether, values.size() - 1) *
-                      std::sqrt(squares / (count - 1) / count);
+                      std::sqrt(stats::variance(values) / static_cast<double>(values.size()));
   estimate.interval = {std::max(0.0, estimate.median - half), estimate.median + half};
   estimate.confidence = stats::kTogether;
   return estimate;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string_view>
 
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -22,25 +24,18 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
-bool is_told(const Pair& pair) {
-  return stats::is_told(pair.ratio);
-}
-
 // Formats the ratio of a pair that differs: "1.05x epoll (1.03 to 1.07)". Where the estimate is less than
 // twice half the interval, races that tell a difference overstate it. Then the interval comes first.
-std::string times_text(const Pair& pair, const char* bound, const std::string& of, int digits = 2) {
-  const auto log_width = [](double high, double low) { return std::log(high / low); };
-  const stats::Ratio& ratio = pair.ratio;
+std::string times_text(const stats::Ratio& ratio, std::string_view bound, const std::string& of) {
   const bool is_sure =
-      std::abs(std::log(ratio.estimate)) >= log_width(ratio.interval.high, ratio.interval.low);
-  const std::string likely = ratio_words(ratio.estimate, digits);
-  if (is_sure || bound[0] != '\0')
-    return fmt::format("{}{}x {} ({})", bound, likely, of, interval_words(ratio.interval, digits));
-  return fmt::format("{} times {} (likely {})", interval_words(ratio.interval, digits), of, likely);
+      std::abs(std::log(ratio.estimate)) >= std::log(ratio.interval.high / ratio.interval.low);
+  const std::string likely = ratio_words(ratio.estimate, 2), interval = interval_words(ratio.interval, 2);
+  if (is_sure || !bound.empty()) return fmt::format("{}{}x {} ({})", bound, likely, of, interval);
+  return fmt::format("{} times {} (likely {})", interval, of, likely);
 }
 
-// Estimates what would decide pairs that are not decided, in the rounds of this race: "about 3m more would
-// decide". Empty where nobody would wait for it.
+// Estimates what would decide pairs that are not decided: "about 20.0 s more would decide (--time)", or a
+// number of rounds where the race has one. Empty if it is more than sixty times what the race took.
 std::string what_would_decide(const std::vector<Pair>& undecided, const stats::Measure& measure,
                               const RaceResult& race, const CaseResult& one) {
   constexpr double kMostTimes = 60;
@@ -48,7 +43,8 @@ std::string what_would_decide(const std::vector<Pair>& undecided, const stats::M
   for (const Pair& pair : undecided) times = std::max(times, stats::rounds_to_decide(pair.ratio, measure));
   if (times > kMostTimes) return {};
   const double rounds = std::max(1.0, std::ceil((times - 1) * static_cast<double>(rounds_of(one))));
-  if (race.scenario.rounds > 0) return fmt::format("about {} more rounds would decide", rounds);
+  if (race.scenario.rounds > 0)
+    return fmt::format("about {} would decide", counted(static_cast<std::uint64_t>(rounds), "more round"));
   const double share = rounds / static_cast<double>(std::max<std::uint64_t>(1, rounds_of(one)));
   const auto more = std::chrono::duration_cast<std::chrono::seconds>(share * race.scenario.time);
   return fmt::format("about {} more would decide (--time)",
@@ -71,7 +67,7 @@ Decisions decisions_of(const Comparison& comparison, const std::vector<const Ent
       decisions.differ.push_back(*pair);
     else if (pair->understated)
       continue;  // the figures prove nothing
-    else if (pair->decision == stats::Decision::equal && !is_told(*pair))
+    else if (pair->decision == stats::Decision::equal && !stats::is_told(pair->ratio))
       decisions.equal.push_back(in_list(entry->contestant.name));
     else if (pair->decision == stats::Decision::equal)
       decisions.slight.push_back(*pair);
@@ -124,9 +120,10 @@ std::vector<std::string> figure_sentences(const std::vector<const Entry*>& entri
                                                                          : "";
     if (one.ranked_by_latency())
       sentences.push_back(fmt::format("the {} of {} is {}", one.latency->words, in_list(pair.a),
-                                      times_text(pair, bound, "that of " + one.reference)));
+                                      times_text(pair.ratio, bound, "that of " + one.reference)));
     else
-      sentences.push_back(fmt::format("{} is {}", in_list(pair.a), times_text(pair, bound, one.reference)));
+      sentences.push_back(
+          fmt::format("{} is {}", in_list(pair.a), times_text(pair.ratio, bound, one.reference)));
   }
   for (std::string& other : other_sentences(decisions, one.ranking, "", 2, race, one))
     sentences.push_back(std::move(other));

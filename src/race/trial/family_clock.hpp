@@ -10,7 +10,7 @@
 
 namespace joust::race {
 
-// The CPU time of a foreign program with all processes that it starts, however late. One thread.
+// The CPU time of a program with all processes that it starts, however late. One thread.
 class FamilyClock {
  public:
   // Reads the clocks of the processes that exist now. `ended_s`: the CPU time that the kernel has kept of
