@@ -103,7 +103,7 @@ class OpenLoop(Case):
     # Planted: the server needs twice the time that the rate leaves it. Each request finds a free connection.
     def test_a_backlog_that_fits_into_the_connections_is_seen_as_such(self):
         with Server("-e", "epoll", "-p", "work", "--work", "200us") as server:
-            plan = ("-c", 1000, "-R", "10k", "-d", "90ms", *EVEN)
+            plan = ("-c", 2000, "-R", "10k", "-d", "250ms", *EVEN)
             done, result = self.load("-p", "work", "--connect", server.address, *plan)
         messages = result["messages"]
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -113,8 +113,9 @@ class OpenLoop(Case):
         self.assertRegex(done.stdout, r"did not keep up with the rate: [1-6][0-9]\.[0-9] % of it")
 
     def test_a_race_in_turns_does_not_pass_an_overloaded_server(self):
-        race = ("race", "--server", "epoll,poll", "-p", "work", "--work", "200us", "-c", 1000, "-R", "10k")
-        size = ("--rounds", 1, "--turn", "100ms", "-d", "300ms", "--quick")
+        race = ("race", "--server", "epoll,poll", "-p", "work", "--work", "200us", "-c", 2000, "-R", "10k")
+        # The backlog of a turn fits into the connections, and a pause of a busy machine is short beside a turn.
+        size = ("--rounds", 1, "--turn", "300ms", "-d", "600ms", "--quick")
         done = run(*race, *size, "--json", self.path("race.json"))
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         with open(self.path("race.json"), encoding="utf-8") as file:

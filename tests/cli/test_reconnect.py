@@ -137,9 +137,9 @@ class Absent(Case):
 
     def test_a_stop_ends_the_pause(self):
         load = subprocess.Popen([JOUST, "load", "--connect", "127.0.0.1:1", "-d", "1h",
-                                 "--reconnect", "always", "--backoff", "1h"],
+                                 "--reconnect", "always", "--backoff", "1h", "--progress", "100ms"],
                                 stderr=subprocess.PIPE, text=True)
-        time.sleep(0.2)
+        load.stderr.readline()  # it is under way
         load.send_signal(signal.SIGINT)
         load.communicate(timeout=PATIENCE_S)
         self.assertEqual(load.returncode, 1)

@@ -37,7 +37,7 @@ class Locales(Case):
     @staticmethod
     def shown(command, **locale):
         unset = {"LC_ALL": "", "LC_CTYPE": "", "LANG": ""}
-        return on_terminal(*command, kind="dumb", **(unset | locale))[0]
+        return on_terminal(*command, kind="dumb", columns=140, **(unset | locale))[0]  # room for bars
 
     def test_without_utf_8_all_is_ascii(self):
         title = self.path("title.toml")
