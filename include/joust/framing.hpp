@@ -96,6 +96,8 @@ class Deframer {
   // Own.
   Step end();
 
+  const Framing& framing() const { return framing_; }
+
   // Sets the size of each of the next messages, such as expected replies, to exactly this many bytes. Only
   // with the framing Raw.
   void expect(std::size_t exact_size) { exact_ = exact_size; }

@@ -82,8 +82,11 @@ class StreamConnection {
     return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
   }
   std::optional<Time> deadline() const;
-  // Sessions keep the data of a message at their beginning.
-  void prefetch_session() const { prefetch(session_.get(), 384); }
+  // Fetches the session, which keeps the data of a message at its beginning, and the connection's place.
+  void prefetch_session() const {
+    prefetch(session_.get(), 512);
+    prefetch(place_.get(), sizeof(ConnectionPlace));
+  }
   std::uint64_t bytes_received() const { return received_; }
   // Returns whether the server's account has broken the connection off.
   bool is_broken_off() const { return place_ && place_->broken_off(); }
@@ -140,10 +143,10 @@ class StreamConnection {
   bool told_finished_ = false;  // the session knows that the peer has finished
   bool shut_ = false;
   bool ended_ = false;
-  bool given_up_ = false;             // the session gives up
-  bool faulted_ = false;              // the last send failed with EFAULT: a mapped file has shrunk
-  bool counted_ = false;              // counted as a failure
-  int send_error_ = 0;  // errno of a send to a peer that has closed, while its last bytes are read
+  bool given_up_ = false;  // the session gives up
+  bool faulted_ = false;   // the last send failed with EFAULT: a mapped file has shrunk
+  bool counted_ = false;   // counted as a failure
+  int send_error_ = 0;     // errno of a send to a peer that has closed, while its last bytes are read
   std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file
   SessionFiles* const files_;         // the session's; null if it has none
   const Limits& limits_;

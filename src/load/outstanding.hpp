@@ -65,8 +65,9 @@ class Outstanding {
     return {.due = due, .sent = sent_.empty() ? due : sent_.take(place)};
   }
 
-  InFlight due_, sent_;
+  InFlight due_;
   std::unique_ptr<RequestNumbers> numbers_;
+  InFlight sent_;
 };
 
 }  // namespace joust

@@ -104,9 +104,9 @@ class Progress {
   Time closes_ = Time::max();    // the end of the window, as far as this connection knows (duration only)
   std::uint64_t in_window_ = 0;  // requests written for the window, or the turn (messages only)
   WindowRecord record_;
+  Time slot_free_{};  // open loop: time since when at least one slot has been free
   Outstanding outstanding_;
   Schedule schedule_;  // with an interval or a rate
-  Time slot_free_{};   // open loop: time since when at least one slot has been free
 };
 
 // The state that a connection which ends with a reply leaves to the next connection of its channel.

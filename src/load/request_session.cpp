@@ -33,13 +33,12 @@ RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange>
                                Channel& channel, const Delivery& delivery)
     : greeted_(channel.handover != nullptr),
       lossy_(delivery.lossy),
+      unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
       run_(run),
       exchange_(std::move(exchange)),
-      progress_(progress_of(run, channel, delivery.lossy)),
-      framing_(framing),
       deframer_(framing),
-      writer_(framing, *exchange_, delivery),
-      unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
+      writer_(deframer_.framing(), *exchange_, delivery),
+      progress_(progress_of(run, channel, delivery.lossy)),
       channel_(std::move(channel)) {
   if (const auto handover = std::exchange(channel_.handover, nullptr))
     run_.recorder().taken_over(handover->in_flight);
@@ -99,7 +98,7 @@ void RequestSession::fill(Time now) {
   held_back_ = !writer_.has_room() && wants_to_send();
   const std::uint64_t frames = (writer_.requests() - first) * unsent_frame_bytes_;
   progress_.wrote(writer_.outbox().size() - before - frames, now);
-  if (!writer_.complaint().empty()) fail({Stage::local, 0, writer_.complaint()}, now);
+  if (writer_.wrote_too_much()) fail({Stage::local, 0, writer_.complaint()}, now);
 }
 
 void RequestSession::next_phases(Time now) {
@@ -153,7 +152,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
              now);
       break;
     }
-    if (std::holds_alternative<Raw>(framing_)) deframer_.expect(exchange_->reply_size(replies_));
+    if (std::holds_alternative<Raw>(deframer_.framing())) deframer_.expect(exchange_->reply_size(replies_));
     const Deframer::Step step = deframer_.next(chunk.subspan(taken));
     taken += step.taken;
     if (step.status == Deframer::Status::malformed)
@@ -330,7 +329,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   advance(now);
   if (failed_) return;  // by a request of the next phase
   // Another connection would not correct a wrong reply, nor a request. In the last phase no work is left.
-  const bool may_be_corrected = failure.stage != Stage::verify && writer_.complaint().empty();
+  const bool may_be_corrected = failure.stage != Stage::verify && !writer_.wrote_too_much();
   if (plan().reconnects() && may_be_corrected && progress_.may_go_on()) return leave_channel(failure, now);
   progress_.lose_schedule();
   progress_.finish();

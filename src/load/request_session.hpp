@@ -20,7 +20,7 @@ namespace joust {
 // the records. If the protocol has a greeting, its answer makes the connection ready. A connection that ends
 // with a reply hands its channel over, with the requests behind that reply. If the plan reconnects, a lost
 // connection leaves its channel, with the remaining work.
-class RequestSession : public Session {
+class alignas(64) RequestSession final : public Session {
  public:
   // Makes a session, which is made message_wise() over a message transport. Takes the channel, unless it
   // throws.
@@ -102,15 +102,14 @@ class RequestSession : public Session {
   bool failed_ = false;
   bool ended_ = false;  // the server ends the connection with the last reply
   const bool lossy_;
+  const std::size_t unsent_frame_bytes_;  // bytes of each message, over a message transport
   LoadRun& run_;
   const std::unique_ptr<Exchange> exchange_;
   Time last_message_{};
   std::uint64_t replies_ = 0;  // verified so far
-  Progress progress_;
-  const Framing framing_;
   Deframer deframer_;
   RequestWriter writer_;
-  const std::size_t unsent_frame_bytes_;  // bytes of each message, over a message transport
+  Progress progress_;
   std::optional<GreetingTimes> greeting_;
   Channel channel_;
 };

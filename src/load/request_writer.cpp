@@ -23,11 +23,14 @@ std::uint64_t RequestWriter::write_request() {
     Writer request(framing_, outbox_);
     exchange_.write_request(requests_, request);
   }
-  if (const std::size_t bytes = outbox_.size() - before; bytes > largest_frame_ && complaint_.empty())
-    complaint_ =
-        fmt::format("a request takes {} bytes with its boundary, and the protocol allows {}: it is not sent",
-                    bytes, largest_frame_);
+  const std::size_t bytes = outbox_.size() - before;
+  if (bytes > largest_frame_ && too_large_ == 0) too_large_ = bytes;
   return requests_++;
+}
+
+std::string RequestWriter::complaint() const {
+  return fmt::format("a request takes {} bytes with its boundary, and the protocol allows {}: it is not sent",
+                     too_large_, largest_frame_);
 }
 
 void RequestWriter::withdraw() {

@@ -19,21 +19,21 @@ class RequestWriter {
   // Requests are written as they can be sent: waiting output takes memory, and time before the next requests.
   static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that exceeds them
 
-  // The exchange outlives the writer.
+  // Framing and exchange outlive the writer.
   RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery)
-      : exchange_(exchange),
+      : framing_(framing),
+        exchange_(exchange),
         numbered_(delivery.lossy && !exchange.carries_numbers()),
-        largest_frame_(delivery.by_message() ? SIZE_MAX : largest_frame(framing)),
-        framing_(framing) {}
+        largest_frame_(delivery.by_message() ? SIZE_MAX : largest_frame(framing)) {}
 
   bool has_room() const { return outbox_.size() < kMostUnsent; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
-  // Describes the first request that is longer than the framing allows; empty if there is none. The server
-  // would refuse it.
-  const std::string& complaint() const { return complaint_; }
+  // Returns whether a request is longer than the framing allows: the server would refuse it.
+  bool wrote_too_much() const { return too_large_ != 0; }
+  std::string complaint() const;  // describes the first of these requests
   // Removes output that the engine has not seen.
   void withdraw();
 
@@ -42,13 +42,13 @@ class RequestWriter {
   const Outbox& outbox() const { return outbox_; }
 
  private:
+  const Framing& framing_;
   Exchange& exchange_;
   const bool numbered_;
   const std::size_t largest_frame_;  // bytes, over a stream
+  std::size_t too_large_ = 0;        // bytes of the first request that is larger, with its boundary
   std::uint64_t requests_ = 0;
-  const Framing framing_;
   Outbox outbox_;
-  std::string complaint_;
 };
 
 }  // namespace joust

@@ -19,20 +19,19 @@ constexpr std::size_t kOutboxLimit = 256 << 10;
 // of messages fit into one read.
 constexpr Duration kLongestWork = std::chrono::milliseconds(10);
 
-class HandlerSession : public Session {
+class alignas(64) HandlerSession final : public Session {
  public:
   HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
                  const Delivery& delivery)
-      : framing_(framing),
+      : handler_(std::move(handler)),
         by_message_(delivery.by_message()),
         numbered_(delivery.lossy),
         deframer_(framing),
-        handler_(std::move(handler)),
         incoming_(rates.incoming),
         outgoing_(rates.outgoing) {}
 
   std::size_t on_bytes(Bytes chunk, Time now) override {
-    Writer replies(framing_, outbox_);
+    Writer replies(deframer_.framing(), outbox_);
     std::size_t taken = 0;
     Duration spent{};
     while (taken < chunk.size() && want() == Want::bytes) {
@@ -57,7 +56,7 @@ class HandlerSession : public Session {
   // Detects slow peers: one that sends a message or reads a reply byte by byte would hold its connection for
   // ever.
   void on_deadline(Time now) override {
-    later_.release(now);
+    if (later_) later_->release(now);
     rests_until_.reset();
     if (incoming_.missed(now)) {
       broken_ = true;
@@ -71,7 +70,8 @@ class HandlerSession : public Session {
   }
   std::optional<Time> deadline() const override {
     const auto by_rates = earlier(incoming_.deadline(), outgoing_.deadline());
-    return earlier(earlier(later_.due(), rests_until_), by_rates);
+    const auto by_work = later_ ? earlier(later_->due(), rests_until_) : rests_until_;
+    return earlier(by_work, by_rates);
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
@@ -79,13 +79,13 @@ class HandlerSession : public Session {
 
   std::size_t output(std::span<Segment> into) const override {
     const std::size_t count = outbox_.segments(into);
-    return later_.empty() ? count : first_bytes(into.first(count), due_bytes());
+    return later_ ? first_bytes(into.first(count), due_bytes()) : count;
   }
   Want want() const override {
     return broken_ || rests_until_ || outbox_.size() >= kOutboxLimit || drained() ? Want::nothing
                                                                                   : Want::bytes;
   }
-  bool finished() const override { return later_.empty() && (broken_ || peer_finished_ || drained()); }
+  bool finished() const override { return all_due() && (broken_ || peer_finished_ || drained()); }
   std::string_view complaint() const override { return complaint_; }
   std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
   bool gives_up() const override { return gives_up_; }
@@ -104,7 +104,9 @@ class HandlerSession : public Session {
       if (complaint_.empty()) complaint_ = handler_->complaint();
     }
     const Duration delay = handler_->delay();
-    if (delay > Duration::zero() || !later_.empty()) later_.push(now + delay, outbox_.size() - before);
+    if (delay <= Duration::zero() && all_due()) return;
+    if (!later_) later_ = std::make_unique<Later>();
+    later_->push(now + delay, outbox_.size() - before);
   }
 
   bool answer_numbered(Bytes message) {
@@ -113,11 +115,12 @@ class HandlerSession : public Session {
       complaint_ = "a request has no number";
       return false;
     }
-    Writer replies(framing_, outbox_, message.first(kNumberBytes));
+    Writer replies(deframer_.framing(), outbox_, message.first(kNumberBytes));
     return handler_->on_message(request->message, replies);
   }
 
-  std::size_t due_bytes() const { return outbox_.size() - later_.bytes(); }
+  bool all_due() const { return !later_ || later_->empty(); }
+  std::size_t due_bytes() const { return outbox_.size() - (later_ ? later_->bytes() : 0); }
 
   // Returns whether the drain is complete. A request that has begun to arrive before the drain is still
   // answered, and so are waiting requests.
@@ -129,22 +132,22 @@ class HandlerSession : public Session {
     outgoing_.expect(due_bytes() > 0, true, now);
   }
 
-  Framing framing_;
+  // The members that every message uses come first, close together: see StreamConnection::prefetch_session().
+  const std::unique_ptr<Handler> handler_;
   const bool by_message_;
-  const bool numbered_;  // requests are numbered, and so are replies
-  Deframer deframer_;
-  std::unique_ptr<Handler> handler_;
-  Outbox outbox_;
-  Later later_;         // the replies at the end of outbox_ that are not due yet
-  LeastRate incoming_;  // rate of an incomplete message
-  LeastRate outgoing_;  // rate of unread replies
-  std::string complaint_;
-  std::optional<Time> rests_until_;  // when the work so far ends, so the deadline is due at once
-  bool is_behind_ = false;           // the last input was not taken whole, because of a rest
+  const bool numbered_;     // requests are numbered, and so are replies
+  bool is_behind_ = false;  // the last input was not taken whole, because of a rest
   bool broken_ = false;
   bool gives_up_ = false;
   bool peer_finished_ = false;
   bool draining_ = false;
+  std::optional<Time> rests_until_;  // when the work so far ends, so the deadline is due at once
+  std::unique_ptr<Later> later_;  // the replies at the end of outbox_ that are not due yet; null before any
+  Deframer deframer_;
+  LeastRate incoming_;  // rate of an incomplete message
+  LeastRate outgoing_;  // rate of unread replies
+  Outbox outbox_;
+  std::string complaint_;
 };
 
 }  // namespace
