@@ -114,7 +114,7 @@ class OpenLoop(Case):
 
     def test_a_race_in_turns_does_not_pass_an_overloaded_server(self):
         race = ("race", "--server", "epoll,poll", "-p", "work", "--work", "200us", "-c", 2000, "-R", "10k")
-        # The backlog of a turn fits into the connections, and a pause of a busy machine is short beside a turn.
+        # The connections hold the backlog of a turn, and a pause of a busy machine is short beside a turn.
         size = ("--rounds", 1, "--turn", "300ms", "-d", "600ms", "--quick")
         done = run(*race, *size, "--json", self.path("race.json"))
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
