@@ -122,6 +122,11 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
   return cells;
 }
 
+bool knows_busy(const std::vector<const Entry*>& rows) {
+  return std::ranges::any_of(
+      rows, [](const Entry* entry) { return entry->summary.busy_us_per_message.has_value(); });
+}
+
 // Says what the server's CPU time contains. Loopback has no interrupts: whoever sends runs the network stack
 // up to the receiver's socket, and wakes the receiver.
 std::string cost_legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
@@ -131,6 +136,8 @@ std::string cost_legend(const std::vector<const Entry*>& rows, const Terminal& t
       "receiver: the server's CPU time contains a part of the client's receiving, and the other way round";
   if (std::ranges::any_of(rows, [](const Entry* entry) { return entry->server_polls(); }))
     text += "; that of a server that polls is the time of its core, and has no place";
+  if (knows_busy(rows))
+    text += ". busy: time in which the CPUs of both sides were not idle, whoever used them, interrupts too";
   return painted(wrapped("    " + text, 4, terminal.columns), Paint::dim, terminal) + "\n";
 }
 
@@ -169,6 +176,7 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
                                          {.title = "contestant", .text = true, .gap = 1},
                                          {.title = "server", .gap = 3, .group = cpu},
                                          {.title = "client", .gap = 2, .group = cpu}};
+  if (knows_busy(rows)) columns.push_back({.title = "busy", .gap = 2, .group = cpu});
   const std::string utilisation = "CPU in use";
   const bool knows_use = std::ranges::any_of(
       rows, [](const Entry* entry) { return entry->summary.client_utilisation.has_value(); });
@@ -191,6 +199,7 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
         place_text(entry->cost_place), entry->contestant.name,
         number_text(cost ? std::optional(cost->median) : s.cpu_us_per_message.server),
         number_text(s.cpu_us_per_message.client)};
+    if (knows_busy(rows)) cells.push_back(number_text(s.busy_us_per_message));
     if (knows_use) {
       cells.push_back(share_text(s.server_utilisation));
       cells.push_back(share_text(s.client_utilisation));

@@ -114,6 +114,7 @@ ordered_json summary_json(const race::Summary& summary) {
           {"server_utilisation", estimate_json(summary.server_utilisation)},
           {"client_utilisation", estimate_json(summary.client_utilisation)},
           {"cpu_us_per_message", sides_json(summary.cpu_us_per_message)},
+          {"busy_us_per_message", number(summary.busy_us_per_message)},
           {"switches_per_message", sides_json(summary.switches_per_message)},
           {"system_calls_per_message", sides_json(summary.system_calls_per_message)},
           {"peak_memory_bytes", sides_json(summary.peak_memory_bytes)}};

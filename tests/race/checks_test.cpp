@@ -104,6 +104,21 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
   EXPECT_NEAR(entry(judged, "epoll").summary.server_utilisation->median, 0.50, 0.001);
 }
 
+// Softirqs are in nobody's CPU time, and another program's time is in neither side's.
+TEST_F(Checks, TheBusyTimeOfTheCpusContainsAllKinds) {
+  plant("epoll", [](Trial& trial) {
+    const double per_s = static_cast<double>(trial.load->messages.verified) / 1e6;  // 1 us for each message
+    trial.pinned = MachineCpu{.user_s = 2 * per_s,
+                              .system_s = 3 * per_s,
+                              .idle_s = 10,
+                              .softirq_s = 4 * per_s,
+                              .steal_s = 5 * per_s};
+  });
+  check(1);
+  EXPECT_NEAR(entry(judged, "epoll").summary.busy_us_per_message.value_or(0), 9, 0.001);
+  EXPECT_FALSE(entry(judged, "threads").summary.busy_us_per_message) << "its CPUs are not known";
+}
+
 // A server that waits for its client wakes up for fewer messages each time, and so looks as busy as it.
 TEST_F(Checks, ABusyServerDoesNotMakeAFullClientLight) {
   plant("epoll", [](Trial& trial) {

@@ -38,6 +38,7 @@ TEST(RaceTable, BoundsStandAfterFiguresByCost) {
   race::FakeRunner runner;
   runner.throughput = {{"threads", 50e3}, {"epoll", 68e3}, {"io-uring", 106e3}};
   runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+    trial.pinned = trial.machine;
     if (order.entry.contestant.name != "epoll" && order.entry.contestant.name != "io-uring") return;
     trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
     trial.server.usage->user_s = 0.2, trial.server.usage->system_s = 0.5;

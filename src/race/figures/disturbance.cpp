@@ -12,9 +12,6 @@
 namespace joust::race {
 namespace {
 
-// The shortest window that is judged. The machine's counters have steps of 10 ms, several for each CPU.
-constexpr double kLeastCounted_s = 0.4;
-
 // The shortest time of CPUs in which strangers are looked for; what may be an error of the counters is
 // subtracted.
 constexpr double kLeastOfStrangers_s = 0.1;

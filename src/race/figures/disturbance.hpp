@@ -17,6 +17,10 @@ inline constexpr double kDisturbedSteal = 0.05;
 // The limit of the CPU time of foreign processes, as a share. A trial above it makes its round disturbed.
 inline constexpr double kStrangers = 0.10;
 
+// The shortest window that is judged, as time of all its CPUs. The kernel's counters have steps of 10 ms,
+// several for each CPU.
+inline constexpr double kLeastCounted_s = 0.4;
+
 // Returns the share of the time of the trial's CPUs that the hypervisor gave to other guests in the timed
 // window. The CPUs are those that server and client are pinned to, or else all. Empty if the share is
 // unknown, or if the window is too short for the kernel's coarse counters.

@@ -84,6 +84,21 @@ std::optional<Loss> loss_of(const std::vector<const Trial*>& trials) {
   return sum;
 }
 
+// Returns the time in which the CPUs of both sides were busy, in microseconds for each message of all trials
+// together. It needs no answer to who has used them: interrupts, softirqs and other programs count too.
+// Nothing if sides are not pinned, or if the windows are too short for the kernel's counters.
+std::optional<double> busy_us_per_message(const std::vector<const Trial*>& trials) {
+  double messages = 0;
+  MachineCpu cpus;
+  for (const Trial* trial : trials) {
+    if (!trial->pinned) return std::nullopt;
+    cpus = cpus + *trial->pinned;
+    messages += trial->messages_of_usage();
+  }
+  if (messages == 0 || cpus.total_s() < kLeastCounted_s) return std::nullopt;
+  return cpus.busy_s() * 1e6 / messages;
+}
+
 Sides memory_of(const std::vector<const Trial*>& trials) {
   Sides most;
   const auto raise = [](std::optional<double>& to, std::uint64_t bytes) {
@@ -117,6 +132,7 @@ Summary summary_of(const Entry& entry) {
   summary.system_calls_per_message = {.server = entry.calls.server_per_message,
                                       .client = entry.calls.client_per_message};
   summary.peak_memory_bytes = memory_of(trials);
+  if (!entry.in_process) summary.busy_us_per_message = busy_us_per_message(trials);
   return summary;
 }
 

@@ -193,6 +193,7 @@ struct Summary {
   std::optional<Loss> loss{};  // all trials together; lossy deliveries only
   std::optional<Estimate> server_utilisation{}, client_utilisation{};  // share of its CPUs that a side used
   Sides cpu_us_per_message{}, switches_per_message{}, system_calls_per_message{}, peak_memory_bytes{};
+  std::optional<double> busy_us_per_message{};  // of the CPUs of both sides, whoever used them
 };
 
 // The role of an entry: contestant, the reference's second entry (A/A), or the generator's ceiling.
