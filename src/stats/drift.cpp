@@ -109,6 +109,10 @@ Effect position_effect(std::span<const Observation> race, std::uint64_t seed, st
   return effect_of(race, &Observation::position, &Observation::round, seed, permutations);
 }
 
+Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
+  return effect_of(race, &Observation::position, &Observation::contestant, seed, permutations);
+}
+
 Effect round_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
   return effect_of(race, &Observation::round, &Observation::contestant, seed, permutations);
 }

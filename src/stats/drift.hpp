@@ -42,10 +42,13 @@ struct Effect {
 // The mean logarithm of each contestant is subtracted from its figures. The rests are averaged by place, and
 // the greatest and least of these means are compared (their ratio, less one). The probability by chance comes
 // from a permutation test, which does the same with shuffled rests. For the position they are shuffled within
-// each round, as the race itself shuffles. For the round they are shuffled within each contestant.
+// each round, as the race itself shuffles. For the round they are shuffled within each contestant, and so for
+// carry-over, where the position is the number of the contestant that ran before.
 inline constexpr std::size_t kPermutations = 1000;
 Effect position_effect(std::span<const Observation> race, std::uint64_t seed,
                        std::size_t permutations = kPermutations);
+Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed,
+                         std::size_t permutations = kPermutations);
 Effect round_effect(std::span<const Observation> race, std::uint64_t seed,
                     std::size_t permutations = kPermutations);
 

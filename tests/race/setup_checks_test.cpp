@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "measure/softirq_time.hpp"
 #include "race/checks_fixture.hpp"
 #include "race/judgement/judge.hpp"
 
@@ -159,6 +160,14 @@ TEST_F(Checks, ASlowClockIsTold) {
   RaceResult result = race();
   result.environment.items[1].value = "hpet";
   EXPECT_EQ(check(11, std::move(result)).verdict, Verdict::warn);
+}
+
+TEST_F(Checks, SoftirqsThatAreCountedApartAreTold) {
+  RaceResult result = race();
+  result.environment.items.push_back({"softirq_time", kSoftirqApart, false});
+  const CheckResult found = check(11, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "in no CPU time of a message")) << found.detail;
 }
 
 TEST_F(Checks, ALoopbackRaceSaysSo) {

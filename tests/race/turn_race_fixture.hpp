@@ -26,6 +26,8 @@ class FakeGeneration : public Generation {
     std::map<std::string, double> stalls;      // share of the turns in which half of the time is lost
     std::map<std::string, double> bursts;      // share of the turns in which a message costs twice as much
     double disturbed = 0;                      // share of the turns in which the machine is half as fast
+    std::map<std::string, double> slows_next;  // share by which the turn after one of these is slower
+    double first_is_slower = 0;                // share by which the first turn of a round is slower
     stats::Random random{1};
     int generations = 0, turns = 0;
     std::function<void(const TrialOrder&, Trial&)> alter = [](const auto&, auto&) {};
@@ -48,6 +50,9 @@ class FakeGeneration : public Generation {
   bool start(std::size_t) override { return true; }
   std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) override {
     if (recorded) ++world_.turns;
+    const bool first = recorded && recorded_++ % orders_.size() == 0;
+    const double late =
+        world_.slows_next[std::exchange(before_, names_[contestant])] + (first ? world_.first_is_slower : 0);
     const auto connections = static_cast<double>(orders_[contestant].load_case.load.connections);
     const double turn_s = size.messages > 0
                               ? static_cast<double>(size.messages) * connections / rates_[contestant]
@@ -55,7 +60,7 @@ class FakeGeneration : public Generation {
     turns_s_ += turn_s / static_cast<double>(orders_.size());
     const double now = std::exp(world_.turn_noise * stats::noise::normal(world_.random));
     const double lost = draw(world_.stalls[names_[contestant]]) + draw(world_.disturbed);
-    const double messages = rates_[contestant] * turn_s * now / std::exp2(lost);
+    const double messages = rates_[contestant] * turn_s * now / std::exp2(lost) * (1 - late);
     const double cost_us = costs_[contestant] * std::exp2(draw(world_.bursts[names_[contestant]]));
     return Turn{.window_s = 0.8 * turn_s,
                 .verified = static_cast<std::uint64_t>(0.8 * messages),
@@ -81,6 +86,8 @@ class FakeGeneration : public Generation {
   std::vector<std::string> names_;
   std::vector<double> rates_, costs_;
   double turns_s_ = 0;
+  std::string before_;        // the contestant of the last turn
+  std::size_t recorded_ = 0;  // turns so far
 };
 
 class TurnRunner : public FakeRunner {

@@ -23,6 +23,7 @@
 #include "cli/race/race_capacity.hpp"
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
+#include "measure/softirq_time.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
@@ -131,6 +132,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();
+  result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
   std::string unwritten;  // first: standard output may be lost

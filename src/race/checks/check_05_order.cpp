@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <set>
+#include <string>
+#include <tuple>
 
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
@@ -11,7 +16,7 @@
 namespace joust::race {
 namespace {
 
-// An effect is accepted if its probability by chance is below this.
+// Effects are accepted if their probability by chance is below this, for all that are looked for together.
 constexpr double kChance = 0.01;
 // The order of two rounds proves nothing: shuffling them has too few outcomes.
 constexpr std::size_t kRoundsThatShowOrder = 3;
@@ -28,6 +33,94 @@ std::vector<stats::Observation> observations_of(const CaseResult& one) {
   return all;
 }
 
+struct PlacedTurn {
+  std::size_t contestant;
+  std::uint64_t generation;
+  const Turn* turn;
+};
+
+// Returns the turns of all generations in the order of time.
+std::vector<PlacedTurn> turns_of(const CaseResult& one) {
+  std::vector<PlacedTurn> turns;
+  for (std::size_t i = 0; i < one.entries.size(); ++i)
+    if (one.entries[i].kind != EntryKind::ceiling)
+      for (const Trial* trial : usable_trials(one.entries[i]))
+        for (const Turn& turn : trial->turns)
+          turns.push_back({.contestant = i, .generation = trial->round, .turn = &turn});
+  std::ranges::sort(turns, {}, [](const PlacedTurn& each) {
+    return std::tuple(each.generation, each.turn->number, each.turn->order);
+  });
+  return turns;
+}
+
+using TurnFigure = std::optional<double> (Turn::*)() const;
+
+// Returns the figure of each turn, with the turn's place in its round of turns.
+std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, TurnFigure figure) {
+  std::vector<stats::Observation> all;
+  std::size_t round = 0;
+  for (std::size_t i = 0; i < turns.size(); ++i) {
+    const auto& [contestant, generation, turn] = turns[i];
+    if (i > 0 && turn->number != turns[i - 1].turn->number) ++round;
+    if (const auto value = (turn->*figure)(); value > 0.0)
+      all.push_back({.contestant = contestant, .round = round, .position = turn->order, .figure = *value});
+  }
+  return all;
+}
+
+// Returns the figure of each turn, with the contestant of the turn before.
+std::vector<stats::Observation> by_predecessor(const std::vector<PlacedTurn>& turns, TurnFigure figure) {
+  std::vector<stats::Observation> all;
+  for (std::size_t i = 1; i < turns.size(); ++i) {
+    const auto& [contestant, generation, turn] = turns[i];
+    if (turns[i - 1].generation != generation) continue;
+    if (const auto value = (turn->*figure)(); value > 0.0)
+      all.push_back(
+          {.contestant = contestant, .round = 0, .position = turns[i - 1].contestant, .figure = *value});
+  }
+  return all;
+}
+
+// Warns of an effect. Returns false if it is chance. `effects`: how many are looked for.
+bool warned(Findings& findings, const std::string& place, const stats::Effect& effect, double least,
+            std::size_t effects) {
+  if (effect.chance >= kChance / static_cast<double>(effects) || effect.spread <= least) return false;
+  findings.warn("the {} mattered: {} between the best and the worst, p={:.3f}", place,
+                spread_text(effect.spread, 1), effect.chance);
+  return true;
+}
+
+void judge(Findings& findings, const std::string& place, const stats::Effect& effect, double least) {
+  if (!warned(findings, place, effect, least, 1))
+    findings.say("no effect of the {} beyond chance ({}, p={:.2f})", place, spread_text(effect.spread, 1),
+                 effect.chance);
+}
+
+// Looks for effects of the order of turns, and of the contestant before, on throughput and cost. (At a rate
+// the throughput is given.)
+void judge_turns(Findings& findings, const RaceResult& race, const CaseResult& one) {
+  const std::vector<PlacedTurn> turns = turns_of(one);
+  struct Ranked {
+    const char* name;
+    TurnFigure figure;
+    double least;
+  };
+  std::vector<Ranked> figures;
+  if (!one.ranked_by_latency())
+    figures.push_back({"throughput", &Turn::throughput_per_s, one.ranking.measure.least});
+  figures.push_back({"cost", &Turn::server_cpu_us_per_message, one.costs.measure.least});
+  const std::size_t effects = 2 * figures.size();
+  bool any = false;
+  for (const Ranked& each : figures) {
+    any |= warned(findings, fmt::format("place among turns on {}", each.name),
+                  stats::position_effect(by_order(turns, each.figure), race.seed), each.least, effects);
+    any |=
+        warned(findings, fmt::format("contestant before on {}", each.name),
+               stats::carry_over_effect(by_predecessor(turns, each.figure), race.seed), each.least, effects);
+  }
+  if (!any) findings.say("no effect of the place among turns, nor of the contestant before");
+}
+
 }  // namespace
 
 CheckResult check_order(const RaceResult& race, const CaseResult& one) {
@@ -41,19 +134,14 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
     findings.say("random order, seed {}", race.seed);
     return findings.take();
   }
-  const auto judge = [&](const char* what, const stats::Effect& effect) {
-    if (effect.chance < kChance && effect.spread > one.ranking.measure.least)
-      findings.warn("the {} mattered: {} between the best and the worst, p={:.3f}", what,
-                    spread_text(effect.spread, 1), effect.chance);
-    else
-      findings.say("no effect of the {} beyond chance ({}, p={:.2f})", what, spread_text(effect.spread, 1),
-                   effect.chance);
-  };
-  judge("position in the round", stats::position_effect(all, race.seed));
-  if (one.plan.load.turns)  // compared turn by turn, so what differs between generations cancels out
+  const double least = one.ranking.measure.least;
+  judge(findings, "position in the round", stats::position_effect(all, race.seed), least);
+  if (one.plan.load.turns) {  // compared turn by turn, so what differs between generations cancels out
     findings.say("rounds differed by {}", spread_text(stats::round_effect(all, race.seed).spread, 1));
-  else
-    judge("round", stats::round_effect(all, race.seed));
+    judge_turns(findings, race, one);
+  } else {
+    judge(findings, "round", stats::round_effect(all, race.seed), least);
+  }
   findings.say("random order, seed {}", race.seed);
   return findings.take();
 }
