@@ -48,7 +48,7 @@ namespace {
 std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
   const race::Summary& summary = entry.summary;
   const auto& figure = race::ranked_figure(one, entry);
-  const auto& cost = summary.server_cpu_us_per_message;
+  const auto& cost = summary.cost_us_per_message;
   const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
   if (entry.place) return {0, 0, by_figure};
   if (entry.at_least && figure) return {1, entry.cost_place ? 0 : 1, cost ? cost->median : 0};

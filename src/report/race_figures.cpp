@@ -167,10 +167,12 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
   std::vector<const Entry*> rows = rows_of(one);
   std::erase_if(rows, [](const Entry* entry) { return entry->summary.trials == 0; });
   std::ranges::stable_sort(rows, {}, [](const Entry* entry) {
-    const auto& cost = entry->summary.server_cpu_us_per_message;
+    const auto& cost = entry->summary.cost_us_per_message;
     return std::tuple(!entry->cost_place, cost ? cost->median : 0.0);
   });
-  const std::string group = one.reference.empty() ? "ratio" : "server: ratio to " + one.reference;
+  const std::string group = one.reference.empty() ? "ratio"
+                            : one.plan.files      ? "both: ratio to " + one.reference
+                                                  : "server: ratio to " + one.reference;
   const std::string cpu = fmt::format("CPU us/{}", one.plan.unit());
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1},

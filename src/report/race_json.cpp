@@ -106,6 +106,7 @@ ordered_json summary_json(const race::Summary& summary) {
           {"deliveries_per_s", number(summary.deliveries_per_s)},
           {"ratio", estimate_json(summary.ratio)},
           {"server_cpu_us_per_message", estimate_json(summary.server_cpu_us_per_message)},
+          {"cost_us_per_message", estimate_json(summary.cost_us_per_message)},
           {"cost_ratio", estimate_json(summary.cost_ratio)},
           {"latency_ns", std::move(latency)},
           {"latency_ratio", latencies_json(summary.latency_ratio)},
@@ -145,7 +146,9 @@ const char* ranking_figure(const CaseResult& one) {
   return one.ranked_by_latency() ? one.latency->name : "throughput";
 }
 
-constexpr const char* kCost = "server_cpu_us_per_message";
+const char* cost_figure(const CaseResult& one) {
+  return one.plan.files ? "cpu_us_per_message" : "server_cpu_us_per_message";
+}
 
 // Returns every two contestants, by the figure that ranks them and by cost.
 ordered_json pairs_json(const CaseResult& one) {
@@ -162,7 +165,7 @@ ordered_json pairs_json(const CaseResult& one) {
                        {"decision", decision_text(pair.decision)}});
   };
   add(one.ranking, ranking_figure(one));
-  add(one.costs, kCost);
+  add(one.costs, cost_figure(one));
   return pairs;
 }
 
@@ -173,7 +176,7 @@ ordered_json itself_json(const CaseResult& one) {
     json[figure] = comparison.itself ? ratio_json(*comparison.itself) : ordered_json(nullptr);
   };
   add(one.ranking, ranking_figure(one));
-  add(one.costs, kCost);
+  add(one.costs, cost_figure(one));
   return json;
 }
 

@@ -48,12 +48,14 @@ transfer = "true"
         self.assertIn("server on any CPU, client on any CPU", done.stdout)
         self.assertIn("system calls: not counted: a command moves fewer than 500 files", done.stdout)
         self.assertIn("steady state                not a question here", done.stdout)
-        self.assertNotIn("server: ratio to", done.stdout)  # cp has no server to compare with
+        self.assertIn("both: ratio to cp", done.stdout)  # which has no server
         with open(file, encoding="utf-8") as result:
             race = json.load(result)
         self.assertEqual(race["cases"][0]["files"], {"count": 20, "bytes": 16000, "on": "memory"})
         contestants = {each["name"]: each for each in race["contestants"]}
         self.assertTrue(contestants["send"]["ranked"])
+        self.assertIn("cpu_us_per_message", race["cases"][0]["itself"])
+        self.assertGreater(contestants["cp"]["summary"]["cost_us_per_message"]["median"], 0)
         self.assertFalse(contestants["bound"]["ranked"])
         for trial in contestants["send"]["trials"]:
             self.assertEqual(trial["load"]["verified"], 20)

@@ -54,6 +54,22 @@ class MadeUpRace {
   RaceResult race_;
 };
 
+// A part of the work of a command, such as a digest, may be done on either side.
+TEST(CostOfACommand, IsThatOfBothSides) {
+  Trial trial;
+  trial.load.emplace();
+  trial.load->duration_s = 1;
+  trial.load->messages.verified = 100;
+  trial.load->usage = {.user_s = 0.1, .system_s = 0.2};
+  trial.serverless = true;
+  EXPECT_NEAR(command_cost(trial).value_or(0), 3000, 1e-6) << "as of cp";
+  trial.serverless = false;
+  EXPECT_FALSE(command_cost(trial)) << "its server's is not known";
+  trial.server.usage = Usage{.user_s = 0.3, .system_s = 0.1};
+  EXPECT_NEAR(command_cost(trial).value_or(0), 7000, 1e-6);
+  EXPECT_NEAR(server_cost(trial).value_or(0), 4000, 1e-6);
+}
+
 const RankedBy kByThroughput{throughput, stats::Better::greater};
 
 Ranking ranked(const CaseResult& one) {

@@ -20,7 +20,7 @@ bool is_bound(const Entry& entry, stats::Better better) {
 
 // Returns whether an entry's cost has a place. The CPU time of a side that polls says how long the race took.
 bool has_cost(const Entry& entry) {
-  return entry.summary.server_cpu_us_per_message && !entry.server_polls();
+  return entry.summary.cost_us_per_message && !entry.server_polls();
 }
 
 bool has_place(const Entry& entry, const RankedBy& by) {
@@ -59,6 +59,13 @@ std::optional<double> throughput(const Trial& trial) {
 
 std::optional<double> server_cost(const Trial& trial) {
   return trial.server_cpu_us_per_message();
+}
+
+std::optional<double> command_cost(const Trial& trial) {
+  const double commands = trial.messages_of_usage();
+  const auto server = trial.serverless ? std::optional(0.0) : server_cost(trial);
+  if (!server || commands == 0) return std::nullopt;
+  return *server + (trial.load->usage.user_s + trial.load->usage.system_s) * 1e6 / commands;
 }
 
 Figure latency(const LatencyFigure& figure) {

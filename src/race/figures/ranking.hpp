@@ -16,6 +16,9 @@ using Figure = std::function<std::optional<double>(const Trial&)>;
 
 std::optional<double> throughput(const Trial& trial);
 std::optional<double> server_cost(const Trial& trial);  // CPU time of the server per message
+// Returns the CPU time of a command that moves files, and of the server that it needs, if any: a part of the
+// work, such as a digest, may be done on either side.
+std::optional<double> command_cost(const Trial& trial);
 // Returns a latency of the trial's own samples; nothing where too few samples lie beyond the percentile.
 Figure latency(const LatencyFigure& figure);
 
@@ -23,12 +26,15 @@ Figure latency(const LatencyFigure& figure);
 struct RankedBy {
   Figure figure;
   stats::Better better;
-  bool is_cost = false;  // the server's CPU time, which means nothing where a side polls
+  bool is_cost = false;  // CPU time, which means nothing where a side polls
 };
 // Returns the figure by which the contestants of a case are ranked.
 RankedBy ranked_by(const CaseResult& one);
-inline RankedBy cost_ranking() {
-  return {server_cost, stats::Better::smaller, true};
+inline Figure cost_of(const CaseResult& one) {
+  return one.plan.files ? command_cost : server_cost;
+}
+inline RankedBy cost_ranking(const CaseResult& one) {
+  return {cost_of(one), stats::Better::smaller, true};
 }
 // Return the figure that ranks an entry, and its ratio to the reference; both may be empty.
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);

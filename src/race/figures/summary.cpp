@@ -111,12 +111,13 @@ Sides memory_of(const std::vector<const Trial*>& trials) {
   return most;
 }
 
-Summary summary_of(const Entry& entry) {
+Summary summary_of(const Entry& entry, const Figure& cost) {
   const std::vector<const Trial*> trials = usable_trials(entry);
   Summary summary{.trials = trials.size()};
   if (trials.empty()) return summary;
   summary.throughput_per_s = estimate_of(trials, throughput);
   summary.server_cpu_us_per_message = estimate_of(trials, server_cost);
+  summary.cost_us_per_message = estimate_of(trials, cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
   summary.deliveries_per_s = median_of(trials, [](const Trial& trial) { return trial.deliveries_per_s(); });
   summary.latency = together(trials, &LoadResult::latency);
@@ -183,7 +184,7 @@ void forget_unknown_costs(CaseResult& one) {
 
 void summarize(CaseResult& one) {
   forget_unknown_costs(one);
-  for (Entry& entry : one.entries) entry.summary = summary_of(entry);
+  for (Entry& entry : one.entries) entry.summary = summary_of(entry, cost_of(one));
   one.latency = latency_to_rank_by(one);
   const Entry* reference = find_entry(one, one.reference);
   if (reference != nullptr && reference->summary.trials > 0) return;

@@ -62,7 +62,7 @@ void rank_contestants(const RaceResult& race, CaseResult& one) {
 }
 
 void rank_cost(const RaceResult& race, CaseResult& one) {
-  Ranking ranking = rank(one, cost_ranking(), measure_of(race));
+  Ranking ranking = rank(one, cost_ranking(one), measure_of(race));
   one.costs = std::move(ranking.comparison);
   apply_places(ranking, &Entry::cost_place, race, one);
   apply_ratios(

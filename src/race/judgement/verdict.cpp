@@ -139,8 +139,9 @@ std::vector<std::string> cost_sentences(std::vector<const Entry*> entries, const
   const Decisions decisions = decisions_of(one.costs, entries, one.reference);
   std::vector<std::string> sentences;
   if (!decisions.differ.empty())
-    sentences.push_back(fmt::format("a {} costs {} the server CPU time of {}", one.plan.unit(),
-                                    pairs_text(decisions.differ, 3), one.reference));
+    sentences.push_back(fmt::format("a {} costs {} the {}CPU time of {}", one.plan.unit(),
+                                    pairs_text(decisions.differ, 3), one.plan.files ? "" : "server ",
+                                    one.reference));
   for (std::string& other : other_sentences(decisions, one.costs, "by cost, ", 3, race, one))
     sentences.push_back(std::move(other));
   return sentences;

@@ -185,7 +185,9 @@ struct Summary {
   std::optional<Estimate> throughput_per_s{};
   std::optional<double> mb_per_s{}, deliveries_per_s{};  // file transfers only; rooms only
   std::optional<Estimate> ratio{};                       // to the reference, paired within rounds
-  std::optional<Estimate> server_cpu_us_per_message{}, cost_ratio{};  // the server's CPU time
+  std::optional<Estimate> server_cpu_us_per_message{};
+  // The CPU time by which contestants are compared: that of the server, or of a whole command, both sides'.
+  std::optional<Estimate> cost_us_per_message{}, cost_ratio{};
   Distribution latency{};                                             // all trials' samples together
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
@@ -221,7 +223,7 @@ struct Entry {
   bool at_least = false;                      // the generator was the limit: the figure is a lower bound
   std::string reason{};                       // why it is not ranked
   std::optional<stats::Places> place{};       // by the figure that ranks the case; none if at_least
-  std::optional<stats::Places> cost_place{};  // by the server's CPU time; none if a side polls
+  std::optional<stats::Places> cost_place{};  // by CPU time; none if a side polls
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
   // Returns whether a side is always busy because it polls, or a kernel thread polls for it. Its CPU time is
@@ -252,7 +254,7 @@ struct CaseResult {
   std::vector<CheckResult> checks{};
   stats::Look look = stats::Look::last;  // the look at which its rounds ended
   Comparison ranking{};                  // by the figure that ranks the contestants
-  Comparison costs{};                    // by the server's CPU time per message
+  Comparison costs{};                    // by CPU time per message
   std::string verdict{};                 // in words
 
   // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
