@@ -185,6 +185,7 @@ Recorder::Counts Recorder::counts() const {
   each_shard([&](const Shard& shard) {
     sum.sent += shard.sent;
     sum.verified += shard.verified;
+    sum.latency_sum_ns += shard.latencies.sum();
     sum.beside += shard.beside;
     sum.failed += shard.failed;
     sum.lost += shard.lost;

@@ -56,6 +56,7 @@ class Recorder {
   struct Counts {
     std::uint64_t sent = 0;            // requests sent in the window, and those in flight when it opened
     std::uint64_t verified = 0;        // correct replies in the window
+    std::uint64_t latency_sum_ns = 0;  // the sum of their latencies
     std::uint64_t beside = 0;          // correct replies in ramps of a load that takes turns
     std::uint64_t failed = 0;          // requests that failed in the window
     std::uint64_t lost = 0;            // lossy delivery: sent requests that were given up

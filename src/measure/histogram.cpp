@@ -71,6 +71,10 @@ Distribution::Bucket Histogram::bucket_with(std::uint64_t value_ns, std::uint64_
   return {lowest_of(bucket), lowest_of(bucket + 1) - 1, count};
 }
 
+std::uint64_t Histogram::sum() const {
+  return load(cells_->sum);
+}
+
 Distribution Histogram::distribution() const {
   std::vector<Distribution::Bucket> filled;
   for (std::size_t i = 0; i < kBuckets; ++i)

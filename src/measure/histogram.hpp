@@ -36,6 +36,8 @@ class Histogram {
   void record(std::uint64_t value_ns, std::uint64_t times = 1, Writers writers = Writers::several);
   // Returns the values recorded so far.
   Distribution distribution() const;
+  // Returns their sum, ns, without a look at the buckets.
+  std::uint64_t sum() const;
 
   // Returns the bucket that counts a value, with this count.
   static Distribution::Bucket bucket_with(std::uint64_t value_ns, std::uint64_t count);

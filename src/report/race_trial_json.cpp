@@ -64,11 +64,20 @@ const char* unit_text(race::TurnUnit unit) {
   return unit == race::TurnUnit::time ? "time" : unit == race::TurnUnit::transfers ? "transfer" : "message";
 }
 
+ordered_json json_of(const std::optional<double>& value) {
+  return number(value);
+}
+
+template <typename Value>
+ordered_json json_of(Value value) {
+  return value;
+}
+
 // Writes turns as columns, because a trial has hundreds of them.
 ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPlan& plan) {
   const auto column = [&](auto race::Turn::*member) {
     ordered_json values = ordered_json::array();
-    for (const race::Turn& turn : turns) values.push_back(turn.*member);
+    for (const race::Turn& turn : turns) values.push_back(json_of(turn.*member));
     return values;
   };
   return {{"unit", unit_text(plan.unit)},
@@ -78,10 +87,13 @@ ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPl
           {"start", column(&race::Turn::start_s)},
           {"window_s", column(&race::Turn::window_s)},
           {"verified", column(&race::Turn::verified)},
+          {"latency_sum_ns", column(&race::Turn::latency_sum_ns)},
+          {"failed", column(&race::Turn::failed)},
           {"turn_s", column(&race::Turn::turn_s)},
           {"messages", column(&race::Turn::messages)},
           {"server_cpu_s", column(&race::Turn::server_cpu_s)},
-          {"client_cpu_s", column(&race::Turn::client_cpu_s)}};
+          {"client_cpu_s", column(&race::Turn::client_cpu_s)},
+          {"steal_s", column(&race::Turn::steal_s)}};
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ class Recompute(unittest.TestCase):
     def test_every_number_is_found_again(self):
         done = recompute(self.path)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertRegex(done.stdout, r"\n\d\d numbers and decisions compared, 0 differ\n")
+        self.assertRegex(done.stdout, r"\n\d\d+ numbers and decisions compared, 0 differ\n")
 
     def test_a_number_that_was_changed_is_found(self):
         document = json.loads(self.path.read_text())
@@ -43,6 +43,30 @@ class Recompute(unittest.TestCase):
         done = recompute(changed)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("estimate: recomputed", done.stdout)
+
+    def test_the_turns_make_up_the_result_of_their_load(self):
+        document = json.loads(self.path.read_text())
+        for key, finding in (("latency_sum_ns", "mean latency"), ("failed", "failed")):
+            trial = document["contestants"][0]["trials"][1]
+            self.assertEqual(len(trial["turns"][key]), len(trial["turns"]["round"]))
+            changed = json.loads(self.path.read_text())
+            changed["contestants"][0]["trials"][1]["turns"][key][0] += 1000
+            path = self.path.with_name("turns.json")
+            path.write_text(json.dumps(changed))
+            done = recompute(path)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn(f"round 2, {finding}: recomputed", done.stdout)
+
+    def test_a_document_without_the_newer_columns_is_read(self):
+        document = json.loads(self.path.read_text())
+        for entry in document["contestants"]:
+            for trial in entry["trials"]:
+                for key in ("latency_sum_ns", "failed", "steal_s"):
+                    del trial["turns"][key]
+        older = self.path.with_name("older.json")
+        older.write_text(json.dumps(document))
+        done = recompute(older)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_another_document_is_refused(self):
         other = self.path.with_name("other.json")
@@ -60,6 +84,11 @@ class Recompute(unittest.TestCase):
         by_order = sorted(trials, key=lambda trial: trial["turns"]["order"][0])
         begins = [trial["turns"]["start"][0] for trial in by_order]
         self.assertEqual(begins, sorted(begins))
+        for trial in trials:
+            steal, pinned = trial["turns"]["steal_s"], trial["pinned_cpus"]
+            self.assertEqual(set(map(type, steal)), {type(None) if pinned is None else float})
+            if pinned:  # the turns before these, which are not recorded, are in it too
+                self.assertLessEqual(sum(steal), pinned["steal_fraction"] * pinned["cpu_s"] + 1e-6)
         self.assertIn("race", document["command_line"])
         self.assertRegex(document["started"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 

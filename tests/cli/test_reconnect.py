@@ -221,8 +221,10 @@ class InARace(Case):
                          for name, entry in entries.items()}
                 self.assertGreater(sum(load["reconnects"] for load in loads["resetting"]), 0)
                 self.assertEqual(sum(load["reconnects"] for load in loads["ours"]), 0)
-                for load in loads["resetting"]:
-                    messages = load["messages"]
+                for trial in entries["resetting"]["trials"]:
+                    messages = trial["load"]["messages"]
+                    if turns == "on":
+                        self.assertEqual(sum(trial["turns"]["failed"]), messages["failed"])
                     self.assertEqual(messages["sent"],
                                      messages["verified"] + messages["failed"] + messages["in_flight"])
                 words = " ".join(done.stdout.split())  # however the lines are broken

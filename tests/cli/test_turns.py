@@ -183,6 +183,8 @@ class Turns(Case):
             self.assertEqual(load.returncode, 0)
             load.stdout.close()
         self.assertEqual([each["turn"] for each in told], [1, 2])
+        self.assertEqual([each["failed"] for each in told], [0, 0])
+        self.assertGreaterEqual(told[1]["latency_sum_ns"], told[0]["latency_sum_ns"], "all turns until then")
         with open(file) as result:
             messages = json.load(result)["messages"]
         self.assertGreaterEqual(messages["verified"], told[-1]["verified"])  # the turn too many may be taken

@@ -43,12 +43,12 @@ void TurnTaking::end() {
   const Recorder::Counts counts = run_.recorder().counts();
   const Recorder::Replies replies = run_.recorder().replies_since(began_);
   const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };
-  const std::string line =
-      fmt::format(R"({{"event":"turn","turn":{},"began_ns":{},"from_ns":{},"last_ns":{},"ended_ns":{},)"
-                  R"("verified":{},"beside":{},"failed":{}}})"
-                  "\n",
-                  run_.turn(), ns(began_), ns(replies.last_of_ramp.value_or(began_)),
-                  ns(replies.last.value_or(began_)), ns(now), counts.verified, counts.beside, counts.failed);
+  const std::string line = fmt::format(
+      R"({{"event":"turn","turn":{},"began_ns":{},"from_ns":{},"last_ns":{},"ended_ns":{},)"
+      R"("verified":{},"beside":{},"failed":{},"latency_sum_ns":{}}})"
+      "\n",
+      run_.turn(), ns(began_), ns(replies.last_of_ramp.value_or(began_)), ns(replies.last.value_or(began_)),
+      ns(now), counts.verified, counts.beside, counts.failed, counts.latency_sum_ns);
   std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
 }

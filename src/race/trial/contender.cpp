@@ -48,6 +48,12 @@ std::uint64_t threads_in(std::span<const pid_t> processes) {
   return threads;
 }
 
+// Returns the time that other virtual machines took from the pinned CPUs; nothing if it is not known.
+std::optional<double> steal_s(const Surroundings& before, const Surroundings& after) {
+  if (!before.pinned || !after.pinned) return std::nullopt;
+  return (*after.pinned - *before.pinned).steal_s;
+}
+
 // Returns whether connections end within turns, and others take their place.
 bool replaces_connections(const TrialOrder& order) {
   constexpr const char* kOption = "requests-per-connection";
@@ -166,14 +172,20 @@ std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
   client_cpu_s_ += after.client_s - before.client_s;
   note_surroundings(before.around, after.around, sides_.trial());
   const auto ns = [&](const char* key) { return ended->at(key).get<std::int64_t>(); };
-  const Counts before_it = std::exchange(counted_, {ended->at("verified"), ended->at("beside")});
+  const Counts before_it = std::exchange(counted_, {.verified = ended->at("verified"),
+                                                    .beside = ended->at("beside"),
+                                                    .failed = ended->at("failed"),
+                                                    .latency_sum_ns = ended->at("latency_sum_ns")});
   const std::uint64_t verified = counted_.verified - before_it.verified;
   const Turn turn{.window_s = static_cast<double>(ns("last_ns") - ns("from_ns")) / 1e9,
                   .verified = verified,
+                  .latency_sum_ns = counted_.latency_sum_ns - before_it.latency_sum_ns,
+                  .failed = counted_.failed - before_it.failed,
                   .messages = verified + counted_.beside - before_it.beside,
                   .turn_s = static_cast<double>(ns("ended_ns") - ns("began_ns")) / 1e9,
                   .server_cpu_s = after.server_s - before.server_s,
-                  .client_cpu_s = after.client_s - before.client_s};
+                  .client_cpu_s = after.client_s - before.client_s,
+                  .steal_s = steal_s(before.around, after.around)};
   sides_.trial().turns_s += turn.turn_s;
   if (recorded) sides_.note_scheduling();
   return turn;

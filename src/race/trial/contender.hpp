@@ -32,9 +32,9 @@ class Contender {
   bool failed() { return !sides_.trial().failure.empty() || sides_.setup().stop.requested(); }
 
  private:
-  // The counts that the load reports at the end of each turn.
+  // The counts that the load reports at the end of each turn, of all turns until then.
   struct Counts {
-    std::uint64_t verified = 0, beside = 0;
+    std::uint64_t verified = 0, beside = 0, failed = 0, latency_sum_ns = 0;
   };
   struct Used {
     double server_s = 0, client_s = 0;
