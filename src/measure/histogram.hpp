@@ -39,6 +39,9 @@ class Histogram {
   // Returns their sum, ns, without a look at the buckets.
   std::uint64_t sum() const;
 
+  // Returns the number of the bucket that counts a value, from 0: its index in HdrHistogram's array of
+  // counts.
+  static std::size_t bucket_of(std::uint64_t value_ns);
   // Returns the bucket that counts a value, with this count.
   static Distribution::Bucket bucket_with(std::uint64_t value_ns, std::uint64_t count);
 
@@ -52,7 +55,6 @@ class Histogram {
     std::uint64_t counts[kBuckets];
   };
 
-  static std::size_t bucket_of(std::uint64_t value_ns);
   static std::uint64_t lowest_of(std::size_t bucket);
 
   ZeroedLines memory_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/race_trial_json.hpp"
 
+#include "measure/hdr_histogram.hpp"
+
 namespace joust::report {
 namespace {
 
@@ -31,6 +33,15 @@ ordered_json trial_server_json(const Trial& trial) {
                     {"notes", trial.server.notes}};
   if (!trial.server.cpu_unknown.empty()) json["cpu_unknown"] = trial.server.cpu_unknown;
   if (!trial.server_calls) json["system_calls_reason"] = trial.calls_reason;
+  return json;
+}
+
+ordered_json histograms_json(const LoadResult& load) {
+  ordered_json json{{"latency", hdr_histogram(load.latency)}};
+  if (load.plan.open_loop()) {
+    json["uncorrected_latency"] = hdr_histogram(load.uncorrected_latency);
+    json["send_lateness"] = hdr_histogram(load.send_lateness);
+  }
   return json;
 }
 
@@ -112,6 +123,7 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
                     {"pinned_cpus", machine_json(trial.pinned)},
                     {"throttled", throttling_json(trial.throttled)},
                     {"clock_mhz", clock_json(trial.clock)}};
+  if (trial.load) json["histograms"] = histograms_json(*trial.load);
   if (!trial.turns.empty()) {
     json["turns"] = turns_json(trial.turns, turn);
     json["throughput_per_s"] = number(trial.throughput_per_s());

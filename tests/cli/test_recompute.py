@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import hdr_histogram
 from program import run
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "script/recompute"
@@ -24,6 +25,10 @@ class Recompute(unittest.TestCase):
         cls.path = pathlib.Path(cls.folder.name) / "race.json"
         done = run("race", "--server", "epoll,poll,threads", "-p", "echo", "-c", 8, "-d", "60ms",
                    "-w", "20ms", "--rounds", 4, "--json", cls.path)
+        assert done.returncode in (0, 3), done.stderr
+        cls.at_a_rate = cls.path.with_name("rate.json")
+        done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 8, "--rates", "20%", "-d", "300ms",
+                   "-w", "20ms", "--rounds", 3, "--json", cls.at_a_rate)
         assert done.returncode in (0, 3), done.stderr
 
     @classmethod
@@ -63,10 +68,16 @@ class Recompute(unittest.TestCase):
             for trial in entry["trials"]:
                 for key in ("latency_sum_ns", "failed", "steal_s"):
                     del trial["turns"][key]
+                del trial["histograms"]
         older = self.path.with_name("older.json")
         older.write_text(json.dumps(document))
         done = recompute(older)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def check_that_pairs_are_printed(self, document, text):
+        for pair in document["cases"][0]["pairs"]:
+            if pair["rounds"] > 0:
+                self.assertRegex(text, rf"  {pair['figure']}:\n(    .*\n)*    {pair['a']} to {pair['b']}: ")
 
     def test_another_document_is_refused(self):
         other = self.path.with_name("other.json")
@@ -91,6 +102,40 @@ class Recompute(unittest.TestCase):
                 self.assertLessEqual(sum(steal), pinned["steal_fraction"] * pinned["cpu_s"] + 1e-6)
         self.assertIn("race", document["command_line"])
         self.assertRegex(document["started"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+
+    def test_the_histograms_have_the_percentiles_of_their_load(self):
+        looked_at = set()
+        for document in (json.loads(path.read_text()) for path in (self.path, self.at_a_rate)):
+            for trial in (trial for entry in document["contestants"] for trial in entry["trials"]):
+                for name, text in trial["histograms"].items():
+                    looked_at.add(name)
+                    figures = trial["load"][name + "_ns"]
+                    buckets = hdr_histogram.buckets_of(text)
+                    self.assertEqual(sum(count for _, count in buckets), figures["samples"])
+                    self.assertLessEqual(figures["max"], buckets[-1][0])
+                    self.assertGreaterEqual(1.001 * figures["max"], buckets[-1][0])
+                    for percent in (50, 75, 90, 95, 99):
+                        theirs = figures[f"p{percent}"]
+                        mine = min(hdr_histogram.value_at(buckets, percent), figures["max"])
+                        self.assertEqual(mine if theirs is not None else None, theirs, (name, percent))
+        self.assertEqual(looked_at, {"latency", "uncorrected_latency", "send_lateness"})
+
+    def test_latencies_are_found_again(self):
+        document = json.loads(self.at_a_rate.read_text())
+        done = recompute(self.at_a_rate)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check_that_pairs_are_printed(document, done.stdout)
+        path = self.path.with_name("changed.json")
+        trial, other = (document["contestants"][i]["trials"][0] for i in (0, 1))
+        for name, finding in (("latency", "latency, p50"), ("send_lateness", "send_lateness, p50")):
+            right = trial["histograms"][name]
+            another = "latency" if name == "send_lateness" else "send_lateness"
+            trial["histograms"][name] = other["histograms"][another]
+            path.write_text(json.dumps(document))
+            trial["histograms"][name] = right
+            done = recompute(path)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertRegex(done.stdout, f"DIFFERS: .*, epoll, {finding}: recomputed ")
 
 
 if __name__ == "__main__":
