@@ -44,3 +44,22 @@ if(NOT "kqueue" IN_LIST JOUST_DISABLE)
     set(JOUST_HAVE_KQUEUE ON)
   endif()
 endif()
+
+# The versions of those that were found, for results: "liburing=2.3,boost=1.81.0". Boost.Asio and Boost.Beast
+# have Boost's number. Qt and ZeroMQ are loaded when one of their engines runs.
+set(JOUST_LIBRARIES "")
+foreach(library "liburing URING_FOUND URING_VERSION" "boost Boost_FOUND Boost_VERSION_STRING"
+        "qt JOUST_HAVE_QT Qt6_VERSION" "zeromq JOUST_HAVE_ZEROMQ ZEROMQ_VERSION"
+        "protobuf JOUST_HAVE_PROTOBUF Protobuf_VERSION" "openssl JOUST_HAVE_OPENSSL OPENSSL_VERSION"
+        "libkqueue KQUEUE_FOUND KQUEUE_VERSION")
+  separate_arguments(library)
+  list(GET library 0 name)
+  list(GET library 1 found)
+  list(GET library 2 version)
+  set(value none)
+  if(${found})
+    set(value ${${version}})
+  endif()
+  string(APPEND JOUST_LIBRARIES ",${name}=${value}")
+endforeach()
+string(SUBSTRING "${JOUST_LIBRARIES}" 1 -1 JOUST_LIBRARIES)

@@ -11,13 +11,14 @@
 #include <system_error>
 #include <utility>
 
+#include "base/split.hpp"
 #include "measure/cpu_model.hpp"
 #include "measure/proc_file.hpp"
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
-#if defined(JOUST_HAVE_LIBURING) && __has_include(<liburing/io_uring_version.h>)
-#include <liburing/io_uring_version.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
 #endif
 
 namespace joust {
@@ -144,13 +145,12 @@ std::string limit(auto resource) {
   return text(limits.rlim_cur) + "/" + text(limits.rlim_max);
 }
 
-std::string liburing_version() {
-#if defined(IO_URING_VERSION_MAJOR)
-  return fmt::format("{}.{}", IO_URING_VERSION_MAJOR, IO_URING_VERSION_MINOR);
-#elif defined(JOUST_HAVE_LIBURING)
-  return "before 2.4";  // the first version that reports its number
+// Returns the C library that runs, which may be another version than the one at build time.
+std::string c_library() {
+#if defined(__GLIBC__)
+  return std::string("glibc ") + ::gnu_get_libc_version();
 #else
-  return "none";
+  return kUnknown;
 #endif
 }
 
@@ -186,8 +186,8 @@ std::string Environment::fingerprint() const {
 
 Environment read_environment(const std::string& root) {
   Environment environment;
-  const auto add = [&](const char* name, std::string value, bool must_agree = true) {
-    environment.items.push_back({name, std::move(value), must_agree});
+  const auto add = [&](std::string_view name, std::string value, bool must_agree = true) {
+    environment.items.push_back({std::string(name), std::move(value), must_agree});
   };
   for (const Setting& one : kMachine) add(one.name, file_value(root + one.path), one.must_agree);
   add("cpu_model", one_line(cpu_model(read_proc_file(root + "proc/cpuinfo").value_or(""),
@@ -203,7 +203,11 @@ Environment read_environment(const std::string& root) {
   add("build_type", JOUST_BUILD_TYPE);
   add("sanitizers", *JOUST_SANITIZERS ? JOUST_SANITIZERS : "none");
   add("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
-  add("liburing", liburing_version());
+  for (const std::string_view library : split(JOUST_LIBRARIES, ',')) {
+    const std::size_t end = library.find('=');
+    add(library.substr(0, end), std::string(library.substr(end + 1)));
+  }
+  add("c_library", c_library());
   add("joust_version", JOUST_VERSION, false);  // the hash identifies the program more exactly
   add("program_xxh3_128", own_hash(root));
   return environment;

@@ -90,12 +90,23 @@ TEST(Environment, OfThisMachineIsTheSameTwice) {
 
 TEST(Environment, KnowsThisKernelAndThisProgram) {
   const Environment environment = read_environment();
-  for (const char* name :
-       {"kernel", "online_cpus", "clocksource", "tcp_congestion_control", "tcp_rmem", "somaxconn",
-        "limit_nofile", "compiler", "build_type", "sanitizers", "fmt", "liburing"})
+  for (const char* name : {"kernel", "online_cpus", "clocksource", "tcp_congestion_control", "tcp_rmem",
+                           "somaxconn", "limit_nofile", "compiler", "build_type", "sanitizers", "fmt"})
     EXPECT_NE(environment.value(name), "unknown") << name;
   const std::string hash(environment.value("program_xxh3_128"));
   EXPECT_TRUE(std::regex_match(hash, std::regex("[0-9a-f]{32}"))) << hash;
+}
+
+// A library that was not found at build time is "none".
+TEST(Environment, KnowsTheVersionsOfLibraries) {
+  const Environment environment = read_environment();
+  for (const char* name : {"liburing", "boost", "qt", "zeromq", "protobuf", "openssl", "libkqueue"}) {
+    const std::string version(environment.value(name));
+    EXPECT_TRUE(std::regex_match(version, std::regex("none|[0-9]+(\\.[0-9]+)+[a-z]?"))) << name << version;
+  }
+#if defined(__GLIBC__)
+  EXPECT_TRUE(environment.value("c_library").starts_with("glibc 2.")) << environment.value("c_library");
+#endif
 }
 
 TEST(Environment, NamesAreUniqueAndValuesOfOneLine) {
