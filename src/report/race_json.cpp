@@ -142,8 +142,11 @@ ordered_json ratio_json(const stats::Ratio& ratio) {
           {"high", number(ratio.interval.high)}};
 }
 
+const char* ranking_figure(const CaseResult& one, const race::LatencyFigure& latency) {
+  return one.ranked_by_latency() ? latency.name : "throughput";
+}
 const char* ranking_figure(const CaseResult& one) {
-  return one.ranked_by_latency() ? one.latency->name : "throughput";
+  return ranking_figure(one, *one.latency);
 }
 
 const char* cost_figure(const CaseResult& one) {
@@ -151,7 +154,8 @@ const char* cost_figure(const CaseResult& one) {
 }
 
 // Returns every two contestants, by the figure that ranks them and by cost.
-ordered_json pairs_json(const CaseResult& one) {
+ordered_json pairs_json(const CaseResult& one, const race::LatencyFigure& latency,
+                        const race::Comparison& ranking, const race::Comparison& costs) {
   ordered_json pairs = ordered_json::array();
   const auto add = [&](const race::Comparison& comparison, const char* figure) {
     for (const race::Pair& pair : comparison.pairs)
@@ -164,9 +168,20 @@ ordered_json pairs_json(const CaseResult& one) {
                        {"understated", pair.understated},
                        {"decision", decision_text(pair.decision)}});
   };
-  add(one.ranking, ranking_figure(one));
-  add(one.costs, cost_figure(one));
+  add(ranking, ranking_figure(one, latency));
+  add(costs, cost_figure(one));
   return pairs;
+}
+
+ordered_json looks_json(const CaseResult& one) {
+  ordered_json looks = ordered_json::array();
+  for (const race::TakenLook& taken : one.looks_taken)
+    looks.push_back({{"look", look_text(taken.look)},
+                     {"rounds", taken.rounds},
+                     {"at_s", taken.at_s},
+                     {"precise", taken.precise},
+                     {"pairs", pairs_json(one, *taken.latency, taken.ranking, taken.costs)}});
+  return looks;
 }
 
 // Returns the ratios of the reference's second entry to its first.
@@ -263,7 +278,8 @@ ordered_json case_json(const CaseResult& one) {
           {"least_difference", number(one.ranking.least_difference)},
           {"least_cost_difference", number(one.costs.least_difference)},
           {"look", look_text(one.look)},
-          {"pairs", pairs_json(one)},
+          {"pairs", pairs_json(one, *one.latency, one.ranking, one.costs)},
+          {"looks_taken", looks_json(one)},
           {"itself", itself_json(one)},
           {"turns", one.plan.load.turns},
           {"verdict", one.verdict}};

@@ -127,6 +127,33 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   EXPECT_EQ(result.looks, 3U);
   EXPECT_GE(result.rounds, 5U);
   EXPECT_LT(result.rounds, 20U) << "the noise of a generation is a tenth of what is asked for";
+  const CaseResult& one = result.cases.front();
+  ASSERT_FALSE(one.looks_taken.empty());
+  const TakenLook& last = one.looks_taken.back();
+  EXPECT_TRUE(last.precise);
+  EXPECT_EQ(last.look, one.look);
+  EXPECT_EQ(last.rounds, result.rounds);
+  EXPECT_EQ(last.ranking.pairs.front().ratio.estimate, one.ranking.pairs.front().ratio.estimate);
+  EXPECT_EQ(last.costs.pairs.front().decision, one.costs.pairs.front().decision);
+}
+
+TEST_F(TurnRace, ALookThatIsNotPreciseIsKeptToo) {
+  scenario.rounds = 0;
+  runner.world.generation_noise = 0.2;
+  Stop enough;
+  runner.world.alter = [&](const TrialOrder&, Trial&) {
+    if (runner.world.generations == 12) enough.request();
+  };
+  const RaceResult result =
+      run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, enough);
+  const std::vector<TakenLook>& looks = result.cases.front().looks_taken;
+  ASSERT_EQ(looks.size(), 2U);
+  EXPECT_EQ(looks[0].look, stats::Look::first);
+  EXPECT_EQ(looks[0].rounds, 6U);
+  EXPECT_EQ(looks[1].look, stats::Look::second);
+  EXPECT_EQ(looks[1].rounds, 10U);
+  EXPECT_LE(looks[0].at_s, looks[1].at_s);
+  for (const TakenLook& look : looks) EXPECT_FALSE(look.precise);
 }
 
 // After few rounds an interval is narrow by chance now and then, and a difference of that size is not told.

@@ -115,6 +115,28 @@ TEST(RaceJson, HasADecisionForEveryPairAndFigure) {
   EXPECT_EQ(decisions["equal"], 2);
 }
 
+TEST(RaceJson, HasWhatALookHasFound) {
+  race::RaceResult race = plain_race();
+  race::CaseResult& one = race.cases.front();
+  one.looks_taken.push_back({.look = stats::Look::second,
+                             .rounds = 10,
+                             .at_s = 12.5,
+                             .precise = true,
+                             .ranking = one.ranking,
+                             .costs = one.costs});
+  const std::string text = race_json(race);
+  const json json_case = json::parse(text)["cases"][0];
+  const json& look = json_case["looks_taken"][0];
+  EXPECT_EQ(look["look"], "second");
+  EXPECT_EQ(look["rounds"], 10);
+  EXPECT_EQ(look["at_s"], 12.5);
+  EXPECT_EQ(look["precise"], true);
+  EXPECT_EQ(look["pairs"], json_case["pairs"]);
+  const int code = validate(text);
+  SKIP_WITHOUT_VALIDATOR(code);
+  EXPECT_EQ(code, 0);
+}
+
 TEST(RaceJson, LatenciesHaveIntervalsAndRatios) {
   const json document = json::parse(race_json(plain_race()));
   const json& summary = document["contestants"][2]["summary"];

@@ -245,6 +245,16 @@ struct CheckResult {
   bool invalidates = false;             // the whole measurement, not only single contestants
 };
 
+// A look at the figures of a case while its race goes on (stats::Look), which may end the rounds of the case.
+struct TakenLook {
+  stats::Look look = stats::Look::first;
+  std::uint64_t rounds = 0;                     // of the case, until then
+  double at_s = 0;                              // from the begin of the race
+  bool precise = false;                         // every ratio was precise enough: its rounds ended
+  const LatencyFigure* latency = &kP99Latency;  // as CaseResult has it, from the rounds until then
+  Comparison ranking{}, costs{};                // likewise
+};
+
 struct CaseResult {
   Case plan{};
   std::string verified = "byte for byte";  // how the protocol's replies are checked
@@ -253,6 +263,7 @@ struct CaseResult {
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   stats::Look look = stats::Look::last;  // the look at which its rounds ended
+  std::vector<TakenLook> looks_taken{};  // without the last one, which is the judgement
   Comparison ranking{};                  // by the figure that ranks the contestants
   Comparison costs{};                    // by CPU time per message
   std::string verdict{};                 // in words

@@ -43,7 +43,10 @@ class Running {
       result.incomplete = plan_.by_rule
                               ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
                               : fmt::format("interrupted after {} of {} rounds", result.rounds, plan_.rounds);
-    for (std::size_t i = 0; i < plan_.cases.size(); ++i) plan_.cases[i].look = rule_.look_of(i);
+    for (std::size_t i = 0; i < plan_.cases.size(); ++i) {
+      plan_.cases[i].look = rule_.look_of(i);
+      plan_.cases[i].looks_taken = rule_.looks_at(i);
+    }
     result.cases = std::move(plan_.cases);
     return result;
   }
@@ -56,7 +59,7 @@ class Running {
     if (StoppingRule::look_after(result.rounds) == stats::Look::last) return true;
     RaceResult so_far = result;
     so_far.cases = plan_.cases;
-    rule_.look(std::move(so_far));
+    rule_.look(std::move(so_far), Clock::now());
     return !rule_.reached();
   }
 

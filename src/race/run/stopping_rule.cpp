@@ -50,7 +50,8 @@ StoppingRule::StoppingRule(const Scenario& scenario, const Plan& plan, Time begu
       begun_(begun),
       round_began_(begun),
       longest_(plan.cases.size()),
-      reached_(plan.cases.size()) {
+      reached_(plan.cases.size()),
+      taken_(plan.cases.size()) {
   Duration longest{};
   for (const CaseResult& one : plan.cases) {
     const auto contestants = static_cast<std::size_t>(std::ranges::count_if(
@@ -97,16 +98,24 @@ bool StoppingRule::has_time_for(Duration round, Time now) const {
   return now + (untimed_ ? 2 : 1) * round + reserve_ <= begun_ + scenario_->time;
 }
 
-void StoppingRule::look(RaceResult so_far) {
+void StoppingRule::look(RaceResult so_far, Time now) {
   const stats::Look look = look_after(so_far.rounds);
   for (CaseResult& one : so_far.cases) one.look = look;
   judge(so_far);
   for (std::size_t i = 0; i < so_far.cases.size(); ++i) {
-    const CaseResult& one = so_far.cases[i];
+    if (reached_[i]) continue;
+    CaseResult& one = so_far.cases[i];
     const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
-    if (!reached_[i] && rounds_of(one) >= kFirstLook && tells(one, scenario_->precision) &&
-        std::ranges::all_of(one.entries, precise))
-      reached_[i] = look;
+    const bool is_enough = rounds_of(one) >= kFirstLook && tells(one, scenario_->precision) &&
+                           std::ranges::all_of(one.entries, precise);
+    if (is_enough) reached_[i] = look;
+    taken_[i].push_back({.look = look,
+                         .rounds = rounds_of(one),
+                         .at_s = std::chrono::duration<double>(now - begun_).count(),
+                         .precise = is_enough,
+                         .latency = one.latency,
+                         .ranking = std::move(one.ranking),
+                         .costs = std::move(one.costs)});
   }
 }
 

@@ -33,14 +33,16 @@ class StoppingRule {
   bool is_over(Time now) const { return now >= begun_ + scenario_->time; }
   // Returns the look that comes after so many rounds: the last one if the race is not over before.
   static stats::Look look_after(std::uint64_t rounds);
-  // Finds the cases whose ratios are precise enough. Such a case stays precise: it has no more rounds.
-  void look(RaceResult so_far);
+  // Finds the cases whose ratios are precise enough. Such a case stays precise: it has no more rounds, and no
+  // more looks.
+  void look(RaceResult so_far, Time now);
   bool reached(std::size_t case_index) const { return reached_[case_index].has_value(); }
   // Returns the look at which a case was precise enough; otherwise the last one.
   stats::Look look_of(std::size_t case_index) const {
     return reached_[case_index].value_or(stats::Look::last);
   }
   bool reached() const;  // by all cases
+  const std::vector<TakenLook>& looks_at(std::size_t case_index) const { return taken_[case_index]; }
 
  private:
   const Scenario* scenario_;
@@ -52,6 +54,7 @@ class StoppingRule {
   bool shares_time_ = false;
   std::vector<Duration> longest_;  // generation of each case
   std::vector<std::optional<stats::Look>> reached_;
+  std::vector<std::vector<TakenLook>> taken_;  // by case
   bool untimed_ = false;  // the end of some counting trials is not timed: all of them take less than a round
 };
 
