@@ -199,6 +199,14 @@ const char* kind_text(EntryKind kind) {
   return kind == EntryKind::contestant ? "contestant" : kind == EntryKind::again ? "again" : "ceiling";
 }
 
+ordered_json call_count_json(const race::CallCount& calls) {
+  if (!calls.server && !calls.client) return {{"reason", calls.reason}};
+  return {{"server", number(calls.server)},
+          {"client", number(calls.client)},
+          {"messages", calls.messages},
+          {"window_s", calls.window_s}};
+}
+
 ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   ordered_json trials = ordered_json::array();
   for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.turn));
@@ -213,6 +221,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
                     {"place", places_json(entry.place)},
                     {"cost_place", places_json(entry.cost_place)},
                     {"trials", std::move(trials)},
+                    {"call_count", call_count_json(entry.calls)},
                     {"summary", summary_json(entry.summary)}};
   if (entry.contestant.warmup) json["warmup_s"] = seconds(entry.contestant.warmup);
   return json;
@@ -250,7 +259,7 @@ ordered_json load_json(const race::Case& one) {
 
 ordered_json capacity_json(const std::optional<race::Capacity>& capacity) {
   if (!capacity) return nullptr;
-  return {{"per_s", capacity->per_s}, {"contestant", capacity->contestant}};
+  return {{"per_s", capacity->per_s}, {"contestant", capacity->contestant}, {"measured", capacity->measured}};
 }
 
 // Writes a whole value without a fraction.

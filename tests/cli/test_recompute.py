@@ -137,6 +137,21 @@ class Recompute(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertRegex(done.stdout, f"DIFFERS: .*, epoll, {finding}: recomputed ")
 
+    def test_the_pilot_and_the_counts_of_calls_are_found_again(self):
+        document = json.loads(self.at_a_rate.read_text())
+        path, measured = self.path.with_name("changed.json"), document["cases"][0]["capacity"]["measured"]
+        self.assertEqual(set(measured), {"epoll", "poll"})
+        for name in measured:
+            measured[name] += 1
+        calls = document["contestants"][0]["call_count"]
+        if "messages" in calls:  # elsewhere the kernel may refuse to count
+            calls["messages"] *= 2
+        path.write_text(json.dumps(document))
+        done = recompute(path)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn(", capacity: recomputed ", done.stdout)
+        self.assertEqual("system calls of the server: recomputed" in done.stdout, "messages" in calls)
+
 
 if __name__ == "__main__":
     unittest.main()

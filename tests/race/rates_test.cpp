@@ -82,6 +82,8 @@ TEST_F(Rates, AreSharesOfWhatTheSlowestAnswers) {
   EXPECT_EQ(scenario.cases[0].capacity->contestant, "threads");
   EXPECT_EQ(scenario.cases[0].capacity->per_s, 45'678);
   EXPECT_EQ(scenario.cases[2].capacity->per_s, 45'678);
+  EXPECT_EQ(scenario.cases[0].capacity->measured.at("threads"), 45'678);
+  EXPECT_EQ(scenario.cases[0].capacity->measured.size(), 2U) << "both contestants";
   EXPECT_FALSE(wants_capacity(scenario));
 }
 

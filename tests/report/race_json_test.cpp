@@ -137,6 +137,30 @@ TEST(RaceJson, HasWhatALookHasFound) {
   EXPECT_EQ(code, 0);
 }
 
+TEST(RaceJson, HasTheTrialThatCountedCalls) {
+  const json document = json::parse(race_json(plain_race()));
+  const json& calls = document["contestants"][2]["call_count"];
+  EXPECT_GT(calls["messages"], 0);
+  EXPECT_EQ(calls["server"], 1.5 * calls["messages"].get<double>());
+  EXPECT_EQ(calls["client"], 2.0 * calls["messages"].get<double>());
+  const json& ceiling = document["contestants"].back();
+  ASSERT_EQ(ceiling["kind"], "ceiling");
+  EXPECT_EQ(ceiling["call_count"]["reason"], "not counted: there is no server");
+}
+
+TEST(RaceJson, HasTheThroughputsBehindACapacity) {
+  race::RaceResult race = open_race();
+  race.cases.front().plan.capacity = {
+      .per_s = 9e3, .contestant = "threads", .measured = {{"epoll", 1e4}, {"threads", 9e3}}};
+  const std::string text = race_json(race);
+  const json measured = json::parse(text)["cases"][0]["capacity"]["measured"];
+  EXPECT_EQ(measured["epoll"], 1e4);
+  EXPECT_EQ(measured["threads"], 9e3);
+  const int code = validate(text);
+  SKIP_WITHOUT_VALIDATOR(code);
+  EXPECT_EQ(code, 0);
+}
+
 TEST(RaceJson, LatenciesHaveIntervalsAndRatios) {
   const json document = json::parse(race_json(plain_race()));
   const json& summary = document["contestants"][2]["summary"];

@@ -12,10 +12,12 @@ std::map<std::string, Capacity> capacities_of(const RaceResult& pilot) {
     for (const Entry& entry : one.entries) {
       const auto& rate = entry.summary.throughput_per_s;
       if (!entry.is_contestant() || !rate) continue;
-      const auto [slowest, first] =
-          capacities.try_emplace(one.plan.name, Capacity{rate->median, entry.contestant.name});
-      if (!first && rate->median < slowest->second.per_s)
-        slowest->second = {rate->median, entry.contestant.name};
+      Capacity& capacity = capacities[one.plan.name];
+      if (capacity.measured.empty() || rate->median < capacity.per_s) {
+        capacity.per_s = rate->median;
+        capacity.contestant = entry.contestant.name;
+      }
+      capacity.measured[entry.contestant.name] = rate->median;
     }
   }
   return capacities;

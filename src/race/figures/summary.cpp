@@ -130,8 +130,8 @@ Summary summary_of(const Entry& entry, const Figure& cost) {
   summary.switches_per_message = sides_of(trials, [](const Usage& usage) {
     return static_cast<double>(usage.voluntary_switches + usage.involuntary_switches);
   });
-  summary.system_calls_per_message = {.server = entry.calls.server_per_message,
-                                      .client = entry.calls.client_per_message};
+  summary.system_calls_per_message = {.server = entry.calls.server_per_message(),
+                                      .client = entry.calls.client_per_message()};
   summary.peak_memory_bytes = memory_of(trials);
   if (!entry.in_process) summary.busy_us_per_message = busy_us_per_message(trials);
   return summary;

@@ -112,10 +112,20 @@ struct Trial {
   bool measured() const { return failure.empty() && !interrupted && load && load->messages.verified > 0; }
 };
 
-// System calls per verified message, counted in a separate pass because counting slows every call.
+// System calls, counted in a trial of their own because counting slows every call.
 struct CallCount {
-  std::optional<double> server_per_message{}, client_per_message{};
+  std::optional<double> server{}, client{};  // in the timed window of that trial
+  std::uint64_t messages = 0;                // verified in it
+  double window_s = 0;
   std::string reason{};  // why a count is absent
+
+  std::optional<double> server_per_message() const { return per_message(server); }
+  std::optional<double> client_per_message() const { return per_message(client); }
+
+ private:
+  std::optional<double> per_message(const std::optional<double>& calls) const {
+    return calls && messages > 0 ? std::optional(*calls / static_cast<double>(messages)) : std::nullopt;
+  }
 };
 
 // The middle of a figure over rounds, with its interval.

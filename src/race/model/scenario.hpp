@@ -28,6 +28,7 @@ struct Rate {
 struct Capacity {
   double per_s = 0;
   std::string contestant{};
+  std::map<std::string, double> measured{};  // messages per second of all contestants, by name
 };
 
 // The unit of a turn's size: all contestants send for the same time, or the same number of transfers or

@@ -39,8 +39,8 @@ void apply(const CallCount& calls, Trial& trial) {
   if (!trial.load) return;
   const auto messages = static_cast<double>(trial.load->messages.verified);
   trial.calls_reason = calls.reason;
-  if (calls.server_per_message) trial.server_calls = *calls.server_per_message * messages;
-  if (calls.client_per_message) trial.client_calls = *calls.client_per_message * messages;
+  if (const auto calls_of_one = calls.server_per_message()) trial.server_calls = *calls_of_one * messages;
+  if (const auto calls_of_one = calls.client_per_message()) trial.client_calls = *calls_of_one * messages;
 }
 
 void make_short(Case& one) {

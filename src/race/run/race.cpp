@@ -286,12 +286,10 @@ class Running {
     if (!trial.late && !counted) refused = trial.calls_reason;
     if (const std::string reason = too_little_to_count(*trial.load); counted && !reason.empty())
       return {.reason = reason};
-    const auto per_message = [&](const std::optional<double>& calls) -> std::optional<double> {
-      if (!calls || trial.load->messages.verified == 0) return std::nullopt;
-      return *calls / static_cast<double>(trial.load->messages.verified);
-    };
-    return {.server_per_message = per_message(trial.server_calls),
-            .client_per_message = per_message(trial.client_calls),
+    return {.server = trial.server_calls,
+            .client = trial.client_calls,
+            .messages = trial.load->messages.verified,
+            .window_s = trial.load->duration_s,
             .reason = trial.calls_reason};
   }
 
