@@ -62,9 +62,11 @@ class Recompute(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertIn(f"round 2, {finding}: recomputed", done.stdout)
 
-    def test_a_document_without_the_newer_columns_is_read(self):
+    def test_a_document_without_the_newer_members_is_read(self):
         document = json.loads(self.path.read_text())
+        del document["cases"][0]["looks_taken"]
         for entry in document["contestants"]:
+            del entry["call_count"]
             for trial in entry["trials"]:
                 for key in ("latency_sum_ns", "failed", "steal_s"):
                     del trial["turns"][key]
@@ -74,10 +76,40 @@ class Recompute(unittest.TestCase):
         done = recompute(older)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
+    def test_costs_of_whole_trials_are_found_again(self):
+        path = self.path.with_name("whole.json")
+        done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 8, "-d", "120ms", "-w", "20ms",
+                   "--turns", "off", "--quick", "--rounds", 3, "--json", path)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        done = recompute(path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        document = json.loads(path.read_text())
+        self.check_that_pairs_are_printed(document, done.stdout)
+        known = [trial["server"] for trial in document["contestants"][0]["trials"] if not trial["late"]]
+        if not known:
+            self.skipTest("the machine was so busy that no server's CPU time is known")
+        for server in known:
+            server["cpu_user_s"] += 1
+        path.write_text(json.dumps(document))
+        done = recompute(path)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("epoll, CPU time per message of the server: recomputed", done.stdout)
+
     def check_that_pairs_are_printed(self, document, text):
         for pair in document["cases"][0]["pairs"]:
             if pair["rounds"] > 0:
                 self.assertRegex(text, rf"  {pair['figure']}:\n(    .*\n)*    {pair['a']} to {pair['b']}: ")
+
+    def test_commands_that_move_files_are_read(self):
+        scenario, path = (self.path.with_name(name) for name in ("moves.toml", "moves.json"))
+        scenario.write_text('[files]\ncount = 5\nsize = "1kB"\non = "memory"\n'
+                            '[[contestant]]\nname = "cp"\ntransfer = "cp {from}/* {into}"\n'
+                            '[[contestant]]\nname = "cp -r"\ntransfer = "cp -r {from}/. {into}"\n')
+        done = run("race", scenario, "--quick", "--rounds", 2, "--json", path)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        done = recompute(path)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.check_that_pairs_are_printed(json.loads(path.read_text()), done.stdout)
 
     def test_another_document_is_refused(self):
         other = self.path.with_name("other.json")
