@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = os.environ["JOUST_BUILD"]
@@ -28,6 +29,18 @@ def run(*arguments, program=JOUST):
     return subprocess.run(
         [*program, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
+
+
+def wait_until_caught(process, number):
+    """Waits until a program has a handler for a signal: until then the signal would kill it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+            caught = next(line for line in status if line.startswith("SigCgt:"))
+        if int(caught.split()[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"no handler for signal {number}")
 
 
 def with_few_processes(number):

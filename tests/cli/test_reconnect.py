@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from program import JOUST, PATIENCE_S, Case, Server, run
+from program import JOUST, PATIENCE_S, Case, Server, run, wait_until_caught
 
 ALWAYS = ("--reconnect", "always", "--backoff", "5ms..50ms")
 ENGINES = ("epoll", "threads", "two-threads", "two-processes")
@@ -137,9 +137,9 @@ class Absent(Case):
 
     def test_a_stop_ends_the_pause(self):
         load = subprocess.Popen([JOUST, "load", "--connect", "127.0.0.1:1", "-d", "1h",
-                                 "--reconnect", "always", "--backoff", "1h", "--progress", "100ms"],
+                                 "--reconnect", "always", "--backoff", "1h"],
                                 stderr=subprocess.PIPE, text=True)
-        load.stderr.readline()  # it is under way
+        wait_until_caught(load, signal.SIGINT)
         load.send_signal(signal.SIGINT)
         load.communicate(timeout=PATIENCE_S)
         self.assertEqual(load.returncode, 1)
