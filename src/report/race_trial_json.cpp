@@ -126,6 +126,8 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
   if (trial.load) json["histograms"] = histograms_json(*trial.load);
   if (!trial.turns.empty()) {
     json["turns"] = turns_json(trial.turns, turn);
+    json["busiest_thread"] = {{"server", number(trial.busiest_thread.server)},
+                              {"client", number(trial.busiest_thread.client)}};
     json["throughput_per_s"] = number(trial.throughput_per_s());
     json["server_cpu_us_per_message"] = number(trial.server_cpu_us_per_message());
     json["quiet_turns"] = {{"throughput_per_s", number(trial.turns_throughput_per_s)},

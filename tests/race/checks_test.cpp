@@ -119,6 +119,21 @@ TEST_F(Checks, TheBusyTimeOfTheCpusContainsAllKinds) {
   EXPECT_FALSE(entry(judged, "threads").summary.busy_us_per_message) << "its CPUs are not known";
 }
 
+// One loop of four does most of the work: the side can do no more, although it uses half of its CPUs.
+TEST_F(Checks, AFullLoopMakesItsSideFull) {
+  scenario.contestants.front().client.threads = 4;
+  plant("threads", [](Trial& trial) {
+    trial.client.threads = 4;
+    trial.load->usage.user_s = 1, trial.load->usage.system_s = 1;  // of four CPUs, in a second
+    trial.busiest_thread.client = 0.48;
+  });
+  RaceResult result = race();
+  result.cpus.client = "1-4";
+  const CheckResult found = check(1, std::move(result));
+  EXPECT_NEAR(entry(judged, "threads").summary.client_utilisation->median, 0.96, 0.001);
+  EXPECT_TRUE(entry(judged, "threads").at_least) << found.detail;
+}
+
 // A server that waits for its client wakes up for fewer messages each time, and so looks as busy as it.
 TEST_F(Checks, ABusyServerDoesNotMakeAFullClientLight) {
   plant("epoll", [](Trial& trial) {

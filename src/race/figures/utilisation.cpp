@@ -19,6 +19,12 @@ double cpus_of(const std::string& pinned, std::uint64_t loops) {
   return cpus > 0 ? std::min(cpus, busy) : busy;
 }
 
+// Returns the utilisation of a side that used so many CPUs on average. A side whose busiest thread is full
+// can do no more, however idle the others are.
+double utilisation(double cpus_used, double cpus, const std::optional<double>& busiest_thread) {
+  return std::max(cpus_used / cpus, cpus_used * busiest_thread.value_or(0));
+}
+
 double cpu_us_per_message(const Usage& usage, double messages) {
   return (usage.user_s + usage.system_s) * 1e6 / messages;
 }
@@ -47,10 +53,12 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
       const double messages = trial->messages_of_usage();
       if (!rate || messages <= 0) continue;
       const double usable = 1e6 * std::max(0.1, 1 - steal_share(*trial).value_or(0));
-      client.push_back(*rate * cpu_us_per_message(trial->load->usage, messages) / usable /
-                       cpus_of(race.cpus.client, trial->client.threads));
+      client.push_back(utilisation(*rate * cpu_us_per_message(trial->load->usage, messages) / usable,
+                                   cpus_of(race.cpus.client, trial->client.threads),
+                                   trial->busiest_thread.client));
       if (const auto cost = trial->server_cpu_us_per_message())
-        server.push_back(*rate * *cost / usable / cpus_of(race.cpus.server, trial->server.threads));
+        server.push_back(utilisation(*rate * *cost / usable, cpus_of(race.cpus.server, trial->server.threads),
+                                     trial->busiest_thread.server));
     }
     entry.summary.client_utilisation = mean_of(client);
     entry.summary.server_utilisation = mean_of(server);

@@ -11,8 +11,8 @@ namespace joust::race {
 inline constexpr double kClientIsLimit = 0.85;
 
 // Fills in the utilisation of both sides: the CPU time of a message, times the messages per second, divided
-// by the CPUs that the side can use at the same time. Its mean over rounds, with an interval. Empty where the
-// CPU time is not known.
+// by the CPUs that the side can use at the same time; or, if that is more, the utilisation of its busiest
+// thread (known in turns). Its mean over rounds, with an interval. Empty where the CPU time is not known.
 void add_utilisation(const RaceResult& race, CaseResult& one);
 
 // Returns whether the client was, or may have been, the limit: the upper end of the interval of its

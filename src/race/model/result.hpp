@@ -58,6 +58,11 @@ struct Scheduling {
   std::vector<ThreadGroup> server{}, client{};
 };
 
+// A figure of each side; empty where it is not known.
+struct Sides {
+  std::optional<double> server{}, client{};
+};
+
 // One contestant measured once, in fresh processes: in a window of its own, or in the turns of a generation.
 // In turns, `round` is the number of the generation.
 struct Trial {
@@ -75,6 +80,7 @@ struct Trial {
   std::vector<Turn> turns{};  // empty for a trial with a window of its own
   double turns_s = 0;         // time of all turns, recorded or not, which the usage covers
   double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
+  Sides busiest_thread{};     // the share of its side's CPU time that one thread used, in turns
   // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   // The same with the contestant's own stalls, where these change its figures (count_uneven_turns()).
@@ -157,10 +163,6 @@ struct Comparison {
   std::optional<Pair> of(const std::string& name, const std::string& other) const;
 };
 
-struct Sides {
-  std::optional<double> server{}, client{};
-};
-
 // Latency figures over rounds. A round's figure is from one trial's samples, all turns together.
 struct LatencyEstimates {
   std::optional<Estimate> mean{}, p50{}, p99{}, p999{};
@@ -198,7 +200,7 @@ struct Summary {
   std::optional<Estimate> server_cpu_us_per_message{};
   // The CPU time by which contestants are compared: that of the server, or of a whole command, both sides'.
   std::optional<Estimate> cost_us_per_message{}, cost_ratio{};
-  Distribution latency{};                                             // all trials' samples together
+  Distribution latency{};  // all trials' samples together
   LatencyEstimates latency_by_round{};
   LatencyEstimates latency_ratio{};  // to the reference, paired within rounds
   std::optional<ScheduleSummary> schedule{};

@@ -71,6 +71,7 @@ bool Contender::start() {
     server_at_start_ = usage_of_processes(sides_.server().child->processes());
   }
   client_clock_ = ProcessClock(sides_.load().child->processes());
+  threads_at_start_ = read_threads();
   rest();
   return true;
 }
@@ -138,6 +139,13 @@ double Contender::server_s() {
   const std::vector<pid_t> processes = server->processes();
   server_clock_ = ProcessClock(processes);
   return server_family_.read_s(processes, server->ended_cpu_s());
+}
+
+Contender::Threads Contender::read_threads() {
+  const auto of = [](const Part& part) {
+    return part.running() ? thread_times(part.child->processes()) : ThreadTimes{};
+  };
+  return {.server = of(sides_.server()), .client = of(sides_.load())};
 }
 
 Contender::Used Contender::used() {
@@ -228,6 +236,9 @@ bool Contender::finish_in_order() {
     sides_.trial().server.cpu_unknown = server_family_.why_wrong();
     sides_.trial().server.ignores_ends = ignores_ends(server.child->processes());
   }
+  const Threads at_end = read_threads();
+  sides_.trial().busiest_thread = {.server = busiest_share(threads_at_start_.server, at_end.server),
+                                   .client = busiest_share(threads_at_start_.client, at_end.client)};
   sides_.load().child->send(SIGTERM);
   const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // a transfer, at its end
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});

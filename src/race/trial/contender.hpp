@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure/process_clock.hpp"
+#include "measure/thread_times.hpp"
 #include "measure/usage.hpp"
 #include "race/trial/family_clock.hpp"
 #include "race/trial/process_setup.hpp"
@@ -41,8 +42,13 @@ class Contender {
     Surroundings around{};
   };
 
+  struct Threads {
+    ThreadTimes server{}, client{};
+  };
+
   bool connect();
   double server_s();
+  Threads read_threads();
   Used used();
   void await_processes();
   void go();
@@ -57,6 +63,7 @@ class Contender {
   ProcessClock server_clock_, client_clock_;
   FamilyClock server_family_;  // of a server that may start processes
   std::optional<Usage> server_at_start_{};
+  Threads threads_at_start_{};
   Counts counted_{};                            // counts at the end of the last turn
   double server_cpu_s_ = 0, client_cpu_s_ = 0;  // CPU time in all turns, recorded or not
   double server_last_s_ = 0;                    // the server's clock when it was stopped
