@@ -26,7 +26,8 @@ void QtClients::connect(QtPeer& peer) {
   QtLoop::connect(peer);
 }
 
-// The clients' own loops have all other news.
+// The clients' own loops have all other news. Publications are not gathered for them, because that costs more
+// than it saves: docs/decisions/engines.md.
 void QtClients::tell(QtPeer& peer, News news) {
   if (news != News::established) return;
   if (!peer.stream)  // was not accepted by Qt, so the shortage has not been looked for
