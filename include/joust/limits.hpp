@@ -20,15 +20,15 @@ struct Limits {
   std::optional<std::uint64_t> memory{};
   std::size_t read_bytes = 64 << 10;            // one read
   std::size_t read_bytes_per_turn = 256 << 10;  // from one peer, before other peers get their turn
-  std::size_t file_ring_bytes = 256 << 10;  // size of a buffer between a socket and a file (Filling::ring)
-  unsigned accepts_per_turn = 64;               // more with thousands of busy peers
-  unsigned dials_at_once = 256;                 // connects in progress
-  Duration resolve = std::chrono::seconds(5);   // lookup of a name, once, before the first connect
+  std::size_t file_ring_bytes = 256 << 10;     // size of a buffer between a socket and a file (Filling::ring)
+  unsigned accepts_per_turn = 64;              // more with thousands of busy peers
+  unsigned dials_at_once = 256;                // connects in progress
+  Duration resolve = std::chrono::seconds(5);  // lookup of a name, once, before the first connect
   Duration connect = std::chrono::seconds(10);
   Duration idle = std::chrono::seconds(60);   // without a byte in either direction
   Duration linger = std::chrono::seconds(1);  // from our shutdown of a connection to the peer's end of stream
   Duration drain = std::chrono::seconds(2);   // for open connections after a stop
-  Duration accept_pause = std::chrono::milliseconds(50);  // when descriptors or memory have run out
+  Duration accept_pause = std::chrono::milliseconds(50);  // when the machine runs short of a resource
 };
 
 }  // namespace joust

@@ -12,6 +12,10 @@ constexpr std::string_view kGaveWayToMemory = "connections were ended because me
 // Connections that have made progress within this time are not idle.
 constexpr Duration kIdle = std::chrono::seconds(1);
 
+// The least time between two calls in which connections give way: those of the first call need a moment to
+// end.
+constexpr Duration kGivesWay = std::chrono::milliseconds(50);
+
 }  // namespace
 
 Failure gave_way() {
@@ -23,6 +27,8 @@ std::system_error no_place() {
 }
 
 void Account::short_of_places(Time now) {
+  Time last = relieved_.load(std::memory_order_relaxed);
+  if (now < last + kGivesWay || !relieved_.compare_exchange_strong(last, now)) return;
   connections_.relieve(connections_.held() / 16 + 1, kIdle, now);
 }
 

@@ -10,6 +10,7 @@
 #include "base/shares.hpp"
 #include "connection/tally.hpp"
 #include "joust/service.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
 
@@ -30,7 +31,7 @@ class Account {
   Tally& tally() { return tally_; }
 
   // Ends idle connections when no further one can be accepted, for example because descriptors or threads
-  // have run out.
+  // have run out. May be called at any rate.
   void short_of_places(Time now);
   // Ends connections when memory has run short, until those that give way use `part` (0 to 1) of it.
   void short_of_memory(double part);
@@ -41,6 +42,7 @@ class Account {
  private:
   Shares connections_;
   Tally& tally_;
+  std::atomic<Time> relieved_{Time{}};  // the last time at which idle connections were ended
 };
 
 // The place of one connection in the account, from before its session is made until the connection has ended.

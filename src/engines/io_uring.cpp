@@ -26,10 +26,10 @@
 
 #include <sys/socket.h>
 
-#include "engines/loop/loop_core_impl.hpp"
-#include "engines/loop/ready_io.hpp"
 #include "engines/io_uring/acceptor.hpp"
 #include "engines/io_uring/peer.hpp"
+#include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/ready_io.hpp"
 
 namespace joust {
 namespace {
@@ -121,7 +121,7 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
   if (op == Op::inbox) admit_dealt();
   if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
   if (op == Op::accept) {
-    if (!acceptors_.completed(cqe)) pause_accepting();
+    if (!acceptors_.completed(cqe)) pause_accepting(Lack::resource);
   } else if (Peer* const peer = peer_of<Peer>(cqe)) {
     completed(*peer, op, cqe);
   }
@@ -141,7 +141,7 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 }
 
 void UringLoop::keep_accepting() {
-  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
+  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {

@@ -89,7 +89,7 @@ UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 void UringPool::run() {
   while (!over()) {
     start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
-    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting();
+    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
     if (acceptors_.has_newcomers())
@@ -114,7 +114,7 @@ void UringPool::dispatch(const io_uring_cqe& cqe) {
   if (op == Op::inbox) admit_dealt();  // clears the waker: a worker has something to report
   if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
   if (op == Op::accept) {
-    if (!acceptors_.completed(cqe)) pause_accepting();
+    if (!acceptors_.completed(cqe)) pause_accepting(Lack::resource);
   } else if (Peer* const peer = peer_of<Peer>(cqe)) {
     completed(*peer, op, cqe);
   }

@@ -44,7 +44,7 @@ void QtLoop::listen() {
     QObject::connect(&server, &QTcpServer::acceptError, &context_, [this, &server] {
       on_event([&] {
         server.is_paused = true;  // by itself, for instance without a descriptor
-        pause_accepting();
+        pause_accepting(Lack::resource);
       });
     });
   }
@@ -54,7 +54,8 @@ void QtLoop::accept_from(QtServer& server) {
   while (server.hasPendingConnections() && !accepting_paused()) {
     if (!quota_) quota_ = accept_quota();
     if (*quota_ == 0) return;  // goes on in the next iteration
-    if (full() || shortage()) return pause_accepting();
+    if (full()) return pause_accepting(Lack::place);
+    if (shortage()) return pause_accepting(Lack::resource);
     --*quota_;
     take_pending(server);
   }

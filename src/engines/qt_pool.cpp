@@ -11,8 +11,9 @@
 //
 // Good at: a bounded number of threads, for clients that come, ask and leave. Bad at: clients that stay.
 // Clients beyond -t are accepted and not served, for as long as the others are connected; the results report
-// their number. So a race needs as many threads as connections. It then measures `qt-threads` without the
-// start of a thread for each client. qt.cpp has the slots, and qt/clients.cpp passes the sockets on.
+// their number. So a race needs as many threads as connections. A thread of the pool serves later clients
+// too, but each client costs the start of a thread all the same, see prepare_thread(). qt.cpp has the slots,
+// and qt/clients.cpp passes the sockets on.
 #include <QThreadPool>
 #include <cstddef>
 #include <future>
@@ -34,7 +35,8 @@ class ClientPool : public QtClients {
 
  private:
   std::optional<Failure> shortage() override;
-  void start(std::unique_ptr<QtClient> client) override;
+  void prepare_thread() override;
+  void start(std::unique_ptr<QtClient>& client) override;
 
   std::size_t started_ = 0;  // clients
   std::size_t waited_ = 0;   // of these, the ones for which no thread was free
@@ -56,20 +58,30 @@ ClientPool::~ClientPool() {
                                      started_, hosting().options.threads));
 }
 
-// A QThreadPool does not report that a thread could not be started, and the client for it is lost.
 std::optional<Failure> ClientPool::shortage() {
   return pool_.activeThreadCount() < pool_.maxThreadCount() ? QtClients::shortage() : std::nullopt;
 }
 
+// A QThreadPool does not report that a thread could not be started: the client for it is lost, and the end of
+// the pool waits for it for ever. Nor does it say whether it has a thread that waits. So a thread is started
+// on trial.
+void ClientPool::prepare_thread() {
+  demand_thread(kStack);
+}
+
 // Waits until a client that gets a thread at once has the descriptors of its event loop, before another
 // client is accepted: in a burst of peers none would be left for it.
-void ClientPool::start(std::unique_ptr<QtClient> client) {
-  ++started_;
+void ClientPool::start(std::unique_ptr<QtClient>& client) {
   const std::future<void> begun = client->begun();
-  QtClient* const runnable = client.release();  // the pool deletes it
-  if (pool_.tryStart(runnable)) return begun.wait();
-  ++waited_;
-  pool_.start(runnable);
+  const bool runs = pool_.tryStart(client.get());
+  if (!runs) pool_.start(client.get());
+  static_cast<void>(client.release());  // the pool deletes it
+  ++started_;
+  if (!runs) {
+    ++waited_;
+    return;
+  }
+  begun.wait();
 }
 
 }  // namespace

@@ -13,8 +13,10 @@
 // which blocks in waitForReadyRead(): it could detect neither a publication nor the stop. qt.cpp has the
 // slots, and qt/clients.cpp passes the sockets on.
 #include <QThread>
+#include <cerrno>
 #include <future>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "engines/qt/application.hpp"
@@ -23,35 +25,60 @@
 namespace joust {
 namespace {
 
+// A thread that waits for its client.
+class ClientThread : public QThread {
+ public:
+  std::future<void> begun() { return begun_.get_future(); }  // ready when it has its descriptors
+  void take(std::unique_ptr<QtClient> client) { client_.set_value(std::move(client)); }  // null: ends it
+
+ private:
+  void run() override {
+    begun_.set_value();
+    if (const std::unique_ptr<QtClient> client = client_.get_future().get()) client->run();
+  }
+
+  std::promise<void> begun_;
+  std::promise<std::unique_ptr<QtClient>> client_;
+};
+
 class ThreadPerClient : public QtClients {
  public:
   using QtClients::QtClients;
   ~ThreadPerClient() override;
 
  private:
-  void start(std::unique_ptr<QtClient> client) override;
+  void prepare_thread() override;
+  void start(std::unique_ptr<QtClient>& client) override;
 
-  QObject threads_;  // the parent of all threads
+  QObject threads_;                // the parent of all threads
+  ClientThread* spare_ = nullptr;  // the one that waits
 };
 
 ThreadPerClient::~ThreadPerClient() {
+  if (spare_ != nullptr) spare_->take(nullptr);
   end_clients();
   for (QObject* thread : threads_.children()) static_cast<QThread*>(thread)->wait();
 }
 
+// Starts the next client's thread. A peer is accepted only when a thread waits for it.
+void ThreadPerClient::prepare_thread() {
+  if (spare_ != nullptr) return;
+  auto thread = std::make_unique<ClientThread>();
+  const std::future<void> begun = thread->begun();
+  thread->setStackSize(kStack);
+  QObject::connect(thread.get(), &QThread::finished, thread.get(), &QObject::deleteLater);
+  thread->start();
+  if (!thread->isRunning()) throw std::system_error(EAGAIN, std::generic_category(), "QThread::start()");
+  begun.wait();
+  spare_ = thread.release();
+  spare_->setParent(&threads_);
+}
+
 // Waits until the client's event loop has its descriptors, before another client is accepted: in a burst of
 // peers none would be left for it.
-void ThreadPerClient::start(std::unique_ptr<QtClient> client) {
+void ThreadPerClient::start(std::unique_ptr<QtClient>& client) {
   const std::future<void> begun = client->begun();
-  QThread* const thread = QThread::create([client = std::move(client)]() mutable {
-    client->run();
-    client.reset();
-  });
-  thread->setParent(&threads_);
-  thread->setStackSize(kStack);
-  QObject::connect(thread, &QThread::finished, thread, &QObject::deleteLater);
-  thread->start();
-  if (!thread->isRunning() && !thread->isFinished()) delete thread;
+  std::exchange(spare_, nullptr)->take(std::move(client));
   begun.wait();
 }
 

@@ -99,6 +99,19 @@ TEST_P(Crowd, FifthWaitsWhereFourAreAllowed) {
   EXPECT_EQ(sixth.receive(10), "me as well");
 }
 
+// A pause would let peers that come and go, one for each place, keep all others out.
+TEST_P(Crowd, APlaceIsTakenWithoutAPause) {
+  checks(Duty::shortage);
+  Limits limits = brisk();
+  limits.connections = 2;
+  limits.accept_pause = std::chrono::hours(1);
+  EchoService echo;
+  Server server(GetParam(), echo, {.limits = limits});
+  std::deque<Peer> queue;
+  for (int i = 0; i < 8; ++i) queue.emplace_back(server.endpoint()).send("my turn");
+  for (; !queue.empty(); queue.pop_front()) EXPECT_EQ(queue.front().receive(7), "my turn");
+}
+
 TEST_P(Crowd, OutOfDescriptorsServesOnAndRecovers) {
   checks(Duty::shortage);
   EchoService echo;

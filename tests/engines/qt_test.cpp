@@ -132,6 +132,27 @@ TEST_F(QtEngines, PeersOfThePoolWaitForThreads) {
   EXPECT_EQ(server.tally.failures(), 0U);
 }
 
+TEST_F(QtEngines, APeerWhoseThreadCannotStartIsNotLost) {
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("qt-threads"), echo);
+  std::vector<Fd> peers;
+  const auto bring_peer = [&] {
+    peers.push_back(connect_to(server.address()));
+    send_all(peers.back(), "x");
+    EXPECT_EQ(receive(peers.back(), 1), "x");
+  };
+  bring_peer();
+  {
+    const Failing one(Call::pthread_create, EAGAIN, 1, 1);
+    bring_peer();
+    bring_peer();
+    EXPECT_EQ(one.failed(), 1U);
+  }
+  peers.clear();
+  server.finish();
+  EXPECT_EQ(server.tally.failures(), 0U);
+}
+
 // GLib aborts the program when a thread cannot make its descriptors.
 TEST_F(QtEngines, PeersOfThePoolWaitForDescriptors) {
   HandlerService echo = echo_service();

@@ -61,6 +61,7 @@ void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)(
 // handlers have their turn in between.
 
 void AsioHub::accept(Door& door) {
+  if (std::exchange(door.is_paused, false)) door.pause.cancel();
   if (stopping_) return;
   if (hosting_.room(peers_.size()) == 0) return pause_accepting(door);
   door.acceptor.async_accept(
@@ -83,9 +84,10 @@ void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
 
 void AsioHub::pause_accepting(Door& door) {
   hosting_.accepting_pauses(kAcceptingPaused, Clock::now());
+  door.is_paused = true;
   door.pause.expires_after(hosting_.limits.accept_pause);
   door.pause.async_wait(asio::bind_executor(home_, [this, &door](const AsioError& error) {
-    if (!error) accept(door);
+    if (!error && door.is_paused) accept(door);
   }));
 }
 
@@ -118,6 +120,9 @@ void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;
     peers_.pop_back();
+    if (hosting_.room(peers_.size() + 1) == 0)
+      for (Door& door : doors_)
+        if (door.is_paused) accept(door);  // a place is free
     if (!hosting_.serves()) dialling_.ended();
     end_if_over();
   });

@@ -44,6 +44,7 @@ class AsioHub {
     const Listener& listener;
     AsioLoan<AsioAcceptor> acceptor;
     AsioTimer pause;
+    bool is_paused = false;
   };
 
   void begin();

@@ -93,12 +93,14 @@ void ParentProcess::wait() {
 // that is gone.
 void ParentProcess::reap_ended() {
   const std::size_t first = 1 + listeners_.size();
+  const std::size_t before = children_.size();
   for (std::size_t i = children_.size(); i-- > 0;) {
     if (events_[first + i].revents == 0) continue;
     reap(children_[i]);
     children_[i] = std::move(children_.back());
     children_.pop_back();
   }
+  if (hosting_.room(before) == 0 && children_.size() < before) accept_again_.reset();
 }
 
 // A crash ends one connection, and is counted like any failure on this side.

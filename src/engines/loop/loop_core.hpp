@@ -140,8 +140,11 @@ class LoopCore {
   void accepted(Fd socket);
   bool full() const { return room() == 0; }
   std::size_t room(std::size_t aside = 0) const;  // `aside`: peers that are no connections
-  void pause_accepting();
-  bool accepting_paused() const { return accept_again_.place != Timed::kUnqueued; }
+  enum class Lack : std::uint8_t { resource, place };  // of the machine; at the connection limit
+  void pause_accepting(Lack lack);
+  bool accepting_paused() const {
+    return accept_again_.place != Timed::kUnqueued && (accept_again_.lack == Lack::resource || full());
+  }
 
   // Role dial
   void start_dials(int flags);
@@ -185,6 +188,11 @@ class LoopCore {
   // During a stop, how often the loop checks for a second stop.
   static constexpr Duration kLookForStop = std::chrono::milliseconds(50);
 
+  // A pause for lack of a place ends as soon as a connection has ended, others only with their time.
+  struct AcceptPause : Timed {
+    Lack lack = Lack::resource;
+  };
+
   const Hosting& hosting_;
   Stop& stop_;
   LoopGroup& group_;
@@ -197,7 +205,7 @@ class LoopCore {
   WaitStrategy wait_strategy_;
   Dials dials_;
   TimerQueue timers_;
-  Timed accept_again_;                     // armed while accepting is paused
+  AcceptPause accept_again_;               // armed while accepting is paused
   bool found_ = false;                     // work was found in this turn
   std::size_t found_since_accepting_ = 0;  // peers that were ready
   Lateness lateness_;

@@ -90,7 +90,7 @@ void LoopCore<Peer>::sweep() {
       continue;
     }
     timers_.remove(*peer);
-    group_.open.fetch_sub(1);
+    group_.closed(hosting_, index_);
     if (peer->dial.connected) dials_.ended();
     const std::size_t place = peer->index;
     std::swap(peers_[place], peers_.back());
@@ -144,7 +144,7 @@ void LoopCore<Peer>::admit_dealt() {
 // Counts a connection as not opened, because no memory is left for the peer's state.
 template <typename Peer>
 void LoopCore<Peer>::refuse(const std::exception& error) noexcept {
-  group_.open.fetch_sub(1);
+  group_.closed(hosting_, index_);
   hosting_.not_opened(failure_of(error), now_);
 }
 
@@ -161,9 +161,10 @@ std::size_t LoopCore<Peer>::accept_quota() {
 template <typename Peer>
 void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
   for (std::size_t i = accept_quota(); i > 0; --i) {
-    Accepted next = full() ? Accepted{AcceptOutcome::busy, {}} : listener.accept(flags);
+    if (full()) return pause_accepting(Lack::place);
+    Accepted next = listener.accept(flags);
     if (next.outcome == AcceptOutcome::none) return;
-    if (next.outcome == AcceptOutcome::busy) return pause_accepting();
+    if (next.outcome == AcceptOutcome::busy) return pause_accepting(Lack::resource);
     accepted(std::move(next.socket));
   }
 }
@@ -197,8 +198,9 @@ std::size_t LoopCore<Peer>::room(std::size_t aside) const {
 
 // Pauses accepting. Peers stay in the accept queue meanwhile, and the engine must not watch the listeners.
 template <typename Peer>
-void LoopCore<Peer>::pause_accepting() {
+void LoopCore<Peer>::pause_accepting(Lack lack) {
   hosting_.accepting_pauses(kAcceptingPaused, now_);
+  accept_again_.lack = lack;
   timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
 }
 

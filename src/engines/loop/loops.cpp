@@ -56,6 +56,11 @@ int LoopGroup::keep(Fd socket) {
   return kept_.emplace_back(std::move(socket)).get();
 }
 
+void LoopGroup::closed(const Hosting& hosting, std::size_t loop) {
+  const std::size_t before = open.fetch_sub(1);
+  if (loop != 0 && hosting.room(before) == 0) inbox(0).waker().wake();
+}
+
 void pause_for_shortage() {
   std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }

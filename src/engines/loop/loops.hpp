@@ -46,6 +46,9 @@ class LoopGroup {
   // Keeps a socket open until all loops have ended, and returns its descriptor. Called by any thread.
   int keep(Fd socket);
 
+  // Counts a connection of `loop` as ended. Wakes loop 0, which may wait for a place at the connection limit.
+  void closed(const Hosting& hosting, std::size_t loop);
+
   // The number of connections open in all loops, for Limits::connections.
   std::atomic<std::size_t> open{0};
 

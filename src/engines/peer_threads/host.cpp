@@ -72,6 +72,7 @@ void Host::run() {
 void Host::attend_threads() {
   const std::size_t before = peer_threads_.size();
   peer_threads_.attend(now_);
+  if (hosting_.room(before) == 0 && peer_threads_.size() < before) accept_again_.reset();
   if (hosting_.serves() || drain_by_) return;
   for (std::size_t ended = before - peer_threads_.size(); ended > 0; --ended) vacancies_.add();
 }

@@ -13,7 +13,7 @@ std::optional<Failure> QtClients::shortage() {
   try {
     demand_descriptors(kDescriptorsOfLoop);
     demand_memory();
-    demand_thread(kStack);
+    prepare_thread();
     return std::nullopt;
   } catch (const std::exception& error) {
     return failure_of(error);
@@ -26,7 +26,8 @@ void QtClients::connect(QtPeer& peer) {
   QtLoop::connect(peer);
 }
 
-// The clients' own loops have all other news.
+// The clients' own loops have all other news. Publications are not gathered for them, because that costs more
+// than it saves: docs/decisions/engines.md.
 void QtClients::tell(QtPeer& peer, News news) {
   if (news != News::established) return;
   if (!peer.stream)  // was not accepted by Qt, so the shortage has not been looked for
@@ -36,7 +37,36 @@ void QtClients::tell(QtPeer& peer, News news) {
     }
   adopt(peer);
   peer.stream->moveToThread(nullptr);  // the client's thread takes it
-  start(std::make_unique<QtClient>(*this, peer, std::move(peer.stream)));
+  auto client = std::make_unique<QtClient>(*this, peer, std::move(peer.stream));
+  try {
+    start(client);
+  } catch (...) {
+    client->dismiss();
+    throw;
+  }
+}
+
+void QtClients::take_news() {
+  QtLoop::take_news();
+  Queue<QtPeer> left;
+  {
+    const std::lock_guard lock(mutex_);
+    left.take_all(left_);
+  }
+  while (QtPeer* const place = left.pop()) {
+    found_work();
+    leave(*place);
+    if (place->error) std::rethrow_exception(place->error);
+  }
+}
+
+// Allocates no memory, because a client may end for lack of it.
+void QtClients::leaves(QtPeer& place) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    left_.push(place);
+  }
+  inbox().waker().wake();
 }
 
 void QtClients::end_clients() {
@@ -47,7 +77,7 @@ void QtClients::end_clients() {
 
 QtClient::QtClient(QtClients& clients, QtPeer& place, std::unique_ptr<QTcpSocket> socket)
     : clients_(clients),
-      place_(place),
+      place_(&place),
       hosting_{.service = clients.hosting().service,
                .options = clients.hosting().options,
                .limits = clients.hosting().limits,
@@ -57,15 +87,9 @@ QtClient::QtClient(QtClients& clients, QtPeer& place, std::unique_ptr<QTcpSocket
       socket_(std::move(socket)) {}
 
 QtClient::~QtClient() {
+  if (place_ == nullptr) return;
   if (!was_run_) hosting_.not_opened({Stage::timeout, 0, "no thread was free until the stop"}, Clock::now());
-  const auto leave = [&clients = clients_, &place = place_, error = error_] {
-    clients.on_event([&] {
-      clients.found_work();
-      clients.leave(place);
-      if (error) std::rethrow_exception(error);
-    });
-  };
-  QMetaObject::invokeMethod(clients_.context(), leave, Qt::QueuedConnection);
+  clients_.leaves(*place_);
 }
 
 void QtClient::run() {
@@ -73,7 +97,7 @@ void QtClient::run() {
   try {
     serve();
   } catch (...) {
-    error_ = std::current_exception();
+    place_->error = std::current_exception();
   }
 }
 

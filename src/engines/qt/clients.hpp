@@ -5,6 +5,7 @@
 #include <QTcpSocket>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "engines/qt/loop.hpp"
@@ -22,8 +23,11 @@ class QtClients : public QtLoop {
  protected:
   static constexpr unsigned kStack = 256 << 10;  // bytes, of a client's thread
 
-  // The engine's part: calls client->run() in a thread, and deletes the client in any case.
-  virtual void start(std::unique_ptr<QtClient> client) = 0;
+  // The engine's part: throws std::system_error unless a thread for a client is there or can be started.
+  virtual void prepare_thread() = 0;
+  // The engine's part: takes the client, calls its run() in a thread, and deletes it in any case. It may
+  // throw before it has taken the client.
+  virtual void start(std::unique_ptr<QtClient>& client) = 0;
   std::optional<Failure> shortage() override;
   // Ends the clients that still run. Call it before waiting for their threads.
   void end_clients();
@@ -32,6 +36,11 @@ class QtClients : public QtLoop {
   friend class QtClient;
   void connect(QtPeer& peer) override;
   void tell(QtPeer& peer, News news) override;
+  void take_news() override;
+  void leaves(QtPeer& place) noexcept;  // its client has ended
+
+  std::mutex mutex_;
+  Queue<QtPeer> left_;  // under the mutex: places whose clients have ended
 };
 
 // One connection of an engine that has a thread for each, with an event loop of its own in that thread.
@@ -43,17 +52,18 @@ class QtClient : public QRunnable {
   void run() override;
   // Becomes ready when the event loop has its descriptors, or the client has ended.
   std::future<void> begun() { return begun_.get_future(); }
+  // It will not run, and its place is not its own any more.
+  void dismiss() { place_ = nullptr; }
 
  private:
   void serve();
 
   QtClients& clients_;
-  QtPeer& place_;
+  QtPeer* place_;
   const Hosting hosting_;
   std::unique_ptr<QTcpSocket> socket_;
   bool was_run_ = false;
   std::promise<void> begun_;
-  std::exception_ptr error_;
 };
 
 }  // namespace joust

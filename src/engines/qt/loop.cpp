@@ -41,7 +41,7 @@ QtLoop::QtLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t
     on_event([this] { stopping_ = true; });
   });
   QObject::connect(&inbox_notifier_, &QSocketNotifier::activated, &context_,
-                   [this] { on_event([this] { admit_dealt(); }); });
+                   [this] { on_event([this] { take_news(); }); });
   QObject::connect(QAbstractEventDispatcher::instance(), &QAbstractEventDispatcher::aboutToBlock, &context_,
                    [this] { on_event([this] { finish_iteration(); }); });
   listen();

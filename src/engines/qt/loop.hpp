@@ -24,6 +24,7 @@ struct QtPeer : LoopPeer {
   std::unique_ptr<QTcpSocket> stream;           // none while connecting
   std::unique_ptr<QSocketNotifier> connecting;  // the connect has a result
   qint64 unsent = 0;                            // bytes of the output that are in Qt's buffer
+  std::exception_ptr error;                     // the error of its client that ends the run (clients.hpp)
 };
 
 void open_session(const Hosting& hosting, QtPeer& peer, Time now);
@@ -55,9 +56,9 @@ class QtLoop : public LoopCore<QtPeer> {
   void connect(QtPeer& peer) override;
   void tell(QtPeer& peer, News news) override;
   static void adopt(QtPeer& peer);
+  virtual void take_news() { admit_dealt(); }  // another thread has woken this loop
   template <typename Step>
   void on_event(Step&& step) noexcept;
-  QObject* context() { return &context_; }
 
  private:
   // The slots of servers and sockets.
