@@ -21,6 +21,9 @@ install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
         PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
 install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
+install(PROGRAMS script/recompute DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script)
+install(DIRECTORY script/recomputing DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script
+        FILES_MATCHING PATTERN "*.py")
 install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 
 # A static library leaves its dependencies to whoever links it; the package finds those it was built with.
