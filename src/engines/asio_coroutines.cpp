@@ -60,8 +60,9 @@ class AsioCoroutinePeer final : public AsioPeer {
   AsioTask writer();
   AsioTask keeper();
 
-  void pass_on(News news) override {
-    asio::post(executor_, [this, self = shared_from_this(), news] { hear(news); });
+  void pass_on(News news, const AsioAllocator<void>& memory) override {
+    asio::post(executor_,
+               asio::bind_allocator(memory, [this, self = shared_from_this(), news] { hear(news); }));
   }
   void go_on() override;
   void on_closed() noexcept override;

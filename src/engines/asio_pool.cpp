@@ -39,8 +39,9 @@ class AsioPoolPeer final : public AsioPeer {
         timer_(this->socket().get_executor()) {}
 
  private:
-  void pass_on(News news) override {
-    asio::post(executor_, [this, self = shared_from_this(), news] { hear(news); });
+  void pass_on(News news, const AsioAllocator<void>& memory) override {
+    asio::post(executor_,
+               asio::bind_allocator(memory, [this, self = shared_from_this(), news] { hear(news); }));
   }
   void go_on() override;
   bool start_write();

@@ -104,6 +104,7 @@ const std::map<std::string, std::string> kLeftOut{
 
 // Wrapped calls that no exchange reaches.
 const std::map<std::string, std::string> kNotReached{
+    {"aligned_alloc", "where there is no Boost.Asio"},
     {"epoll_wait", "in the place of epoll_pwait2 where the kernel has none"},
     {"linkat", "of files that come whole, which tests/files/store shows, or where there is no renameat2"},
     {"kevent", "where there is a kqueue"},

@@ -64,6 +64,25 @@ std::vector<const Engine*> engines_of_one_process() {
   return all;
 }
 
+// Boost.Asio takes memory for each operation, and ends the program where its strand finds none at the wrong
+// place. So each place is tried.
+TEST(OneFaultOfAsio, ForWantOfMemoryEndsNoServer) {
+  const Engine& engine = *find_engine("asio-pool");
+  if (engine.unavailable && !engine.unavailable().empty()) GTEST_SKIP() << engine.unavailable();
+  unsigned tried = 0;
+  for (const Exchange* exchange : {&kEcho, &kRoom})
+    for (const conformance::Variant& variant : variants_for(*exchange)) {
+      if (variant.name != "asio-pool") continue;
+      for (const Fault& fault : faults_of(variant, *exchange, kAllPlaces, kSeed)) {
+        if (fault.call->name() != "aligned_alloc") continue;
+        ++tried;
+        for (const std::string& finding : try_faults(variant, *exchange, {&fault, 1}))
+          ADD_FAILURE() << finding << "\n  script/soak " << replay(variant, *exchange, arguments(fault));
+      }
+    }
+  EXPECT_GT(tried, 10U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Engines, OneFault, testing::ValuesIn(engines_of_one_process()), name_of);
 
 }  // namespace

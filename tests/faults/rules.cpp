@@ -22,7 +22,8 @@ constexpr std::array kMayEnd{"epoll_create1"sv,
                              "io_uring_register_buf_ring"sv,
                              "epoll_ctl"sv,
                              "mmap"sv,
-                             "operator new"sv};
+                             "operator new"sv,
+                             "aligned_alloc"sv};
 
 bool costs_nothing(const Call& call, int error) {
   // Here "again" means that the machine has none left: of ports, of threads, or of memory.
@@ -37,7 +38,7 @@ bool costs_nothing(const Call& call, int error) {
 // The name by which people know the call.
 std::string_view message_name(std::string_view name) {
   if (name == "io_uring_queue_init_params") return "io_uring_setup";
-  if (name == "operator new") return "bad_alloc";
+  if (name == "operator new" || name == "aligned_alloc") return "bad_alloc";
   if (name == "std::thread") return "starting ";  // "loop 2 of 4", "worker 1 of 3"
   return name;
 }
@@ -60,7 +61,11 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
   const bool edge = (engine == "epoll" && !variant.options.is("trigger", "level")) ||
                     engine == "coroutines" || engine == "kqueue" || asio;
   if (asio && call.name() == "operator new")
-    return "the library does not survive it: where a post finds no memory, its strand never runs again";
+    return "the library does not survive it where it makes a strand, or a socket that it accepts";
+  if (engine == "asio-coroutines" && call.name() == "aligned_alloc")
+    return "the library does not survive it where a coroutine begins to wait";
+  if (asio && variant.options.threads > 1 && call.name() == "aligned_alloc")
+    return "the library does not survive it where a strand passes its thread on, in a destructor";
   if (asio && call.name() == "epoll_ctl")
     return "the library does not look at the result where it makes its reactor, and then hears of no timer";
   if (edge && error == EAGAIN && contains(kEmptied, call.name()))

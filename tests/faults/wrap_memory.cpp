@@ -18,7 +18,20 @@ joust::faults::Call& new_call() {
 // In the list from the beginning.
 [[maybe_unused]] const joust::faults::Call& listed = new_call();
 
+// Boost.Asio takes the memory of its operations by it, and keeps some of what is freed.
+joust::faults::Call aligned_call{"aligned_alloc", {ENOMEM}};
+
 }  // namespace
+
+extern "C" {
+
+void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+  if (aligned_call.fault() > 0) return nullptr;
+  return __real_aligned_alloc(alignment, size);
+}
+
+}  // extern "C"
 
 void* operator new(std::size_t size) {
   if (joust::faults::EngineThread::here() && new_call().fault() > 0) throw std::bad_alloc();

@@ -23,22 +23,22 @@ int full_backlog(const AsioSocket& socket, const Endpoint& endpoint) {
 
 }  // namespace
 
-AsioDialling::AsioDialling(const Hosting& hosting, AsioStrand home, std::function<AsioExecutor()> context,
+AsioDialling::AsioDialling(const Hosting& hosting, AsioHome& home, std::function<AsioExecutor()> context,
                            std::function<void(AsioSocket)> admit, std::function<void()> on_done)
     : hosting_(hosting),
-      home_(std::move(home)),
+      home_(home),
       context_(std::move(context)),
       admit_(std::move(admit)),
       on_done_(std::move(on_done)),
       dials_(hosting, hosting.dials, hosting.vacancies),
-      again_(home_.get_inner_executor()) {}
+      again_(home_.context()) {}
 
 void AsioDialling::start() {
   while (const auto dial = dials_.start(Clock::now())) begin(*dial);
   const auto due = dials_.due();
   again_.expires_at(due.value_or(Time::max()));  // ends an older wait, which would keep the context at work
   if (!due) return;
-  again_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
+  again_.async_wait(home_.bind([this](const AsioError& error) {
     if (error) return;  // cancelled: the timer was set to another time
     start();
     if (is_done()) on_done_();
@@ -79,12 +79,11 @@ void AsioDialling::give_up(const Shared& attempt, Dial& dial, const Failure& fai
 
 void AsioDialling::connect(const Shared& attempt) {
   const Endpoint& to = hosting_.target->endpoint(attempt->dial.endpoint);
-  attempt->socket.async_connect(AsioProtocol::endpoint(to.raw(), to.size),
-                                asio::bind_executor(home_, [this, attempt, &to](const AsioError& error) {
-                                  if (!attempts_.contains(attempt)) return;  // the dial was given up
-                                  connected(attempt,
-                                            error ? error.value() : full_backlog(attempt->socket, to));
-                                }));
+  attempt->socket.async_connect(
+      AsioProtocol::endpoint(to.raw(), to.size), home_.bind([this, attempt, &to](const AsioError& error) {
+        if (!attempts_.contains(attempt)) return;  // the dial was given up
+        connected(attempt, error ? error.value() : full_backlog(attempt->socket, to));
+      }));
 }
 
 // A full backlog of a unix socket is retried until the connect limit, as TCP does by itself.
@@ -107,7 +106,7 @@ void AsioDialling::connected(const Shared& attempt, int error) {
 
 void AsioDialling::set_timer(const Shared& attempt, Time when) {
   attempt->timer.expires_at(when);
-  attempt->timer.async_wait(asio::bind_executor(home_, [this, attempt](const AsioError& error) {
+  attempt->timer.async_wait(home_.bind([this, attempt](const AsioError& error) {
     if (!error && attempts_.contains(attempt)) on_timer(attempt);
   }));
 }

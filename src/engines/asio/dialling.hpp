@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engines/asio/library.hpp"
+#include "engines/asio/reserve.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 
@@ -16,7 +17,7 @@ class AsioDialling {
  public:
   // `context` returns the context of the next connection; `admit` takes the connected socket; `on_done` is
   // called after the last dial.
-  AsioDialling(const Hosting& hosting, AsioStrand home, std::function<AsioExecutor()> context,
+  AsioDialling(const Hosting& hosting, AsioHome& home, std::function<AsioExecutor()> context,
                std::function<void(AsioSocket)> admit, std::function<void()> on_done);
   // Starts as many connects as may be in progress. Call it again after a publication, because lost
   // connections may be dialled again from then on.
@@ -42,7 +43,7 @@ class AsioDialling {
   void end(const Shared& attempt);
 
   const Hosting& hosting_;
-  AsioStrand home_;
+  AsioHome& home_;
   const std::function<AsioExecutor()> context_;
   const std::function<void(AsioSocket)> admit_;
   const std::function<void()> on_done_;

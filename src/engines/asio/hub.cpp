@@ -10,27 +10,27 @@
 namespace joust {
 
 AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
-                 std::function<void()> on_over)
+                 std::function<void()> on_over, AsioReserve& reserve)
     : hosting_(hosting),
       request_(stop),
       contexts_(std::move(contexts)),
       make_(std::move(make)),
       on_over_(std::move(on_over)),
       publications_(hosting.service.publications()),
-      home_(contexts_.front()),
+      home_(contexts_.front(), reserve),
       stop_(contexts_.front(), stop.fd()),
       stop_at_once_(contexts_.front(), stop.at_once_fd()),
-      publication_(contexts_.front(), waker_.fd()),
+      news_(contexts_.front(), waker_.fd()),
       drain_limit_(contexts_.front()),
       dialling_(
-          hosting, home_, [this] { return next_context(); },
+          hosting, home_, [this] { return contexts_.next(); },
           [this](AsioSocket socket) { admit(std::move(socket)); }, [this] { end_if_over(); }) {
   for (const Listener* const listener : hosting.listeners)
     doors_.push_back({*listener,
                       {contexts_.front(), AsioProtocol(listener->endpoint().family(), 0), listener->fd()},
                       AsioTimer(contexts_.front())});
   if (publications_ != nullptr) publications_->subscribe(waker_);
-  asio::post(home_, [this] { begin(); });
+  home_.post([this] { begin(); });
 }
 
 AsioHub::~AsioHub() {
@@ -44,7 +44,7 @@ void AsioHub::begin() {
   if (request_.at_once()) return end_all();  // another thread could not be started
   await(stop_, &AsioHub::begin_drain);
   await(stop_at_once_, &AsioHub::end_all);
-  if (publications_ != nullptr) gather();  // publications may be older than this run
+  hear_news();  // publications may be older than this run
   for (Door& door : doors_) accept(door);
   dialling_.start();
   end_if_over();
@@ -54,7 +54,7 @@ void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)(
   const auto done = [this, step](const AsioError& error) {
     if (!error) (this->*step)();
   };
-  descriptor.async_wait(AsioDescriptor::wait_read, asio::bind_executor(home_, done));
+  descriptor.async_wait(AsioDescriptor::wait_read, home_.bind(done));
 }
 
 // Accepting. The hub accepts one peer at a time. The handler goes to the end of the context's queue, so other
@@ -64,10 +64,10 @@ void AsioHub::accept(Door& door) {
   if (std::exchange(door.is_paused, false)) door.pause.cancel();
   if (stopping_) return;
   if (hosting_.room(peers_.size()) == 0) return pause_accepting(door);
-  door.acceptor.async_accept(
-      next_context(), asio::bind_executor(home_, [this, &door](const AsioError& error, AsioSocket socket) {
-        accepted(door, error, std::move(socket));
-      }));
+  door.acceptor.async_accept(contexts_.next(),
+                             home_.bind([this, &door](const AsioError& error, AsioSocket socket) {
+                               accepted(door, error, std::move(socket));
+                             }));
 }
 
 void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
@@ -86,7 +86,7 @@ void AsioHub::pause_accepting(Door& door) {
   hosting_.accepting_pauses(kAcceptingPaused, Clock::now());
   door.is_paused = true;
   door.pause.expires_after(hosting_.limits.accept_pause);
-  door.pause.async_wait(asio::bind_executor(home_, [this, &door](const AsioError& error) {
+  door.pause.async_wait(home_.bind([this, &door](const AsioError& error) {
     if (!error && door.is_paused) accept(door);
   }));
 }
@@ -94,28 +94,44 @@ void AsioHub::pause_accepting(Door& door) {
 // The life of a peer. `peers_` and the peer's handlers keep it until its last handler has run.
 
 void AsioHub::admit(AsioSocket socket) {
+  const std::size_t place = peers_.size();
   try {
-    std::shared_ptr<AsioPeer> peer = make_(*this, std::move(socket));
-    peer->index = peers_.size();
-    peers_.push_back(peer);
-    peer->tell(AsioPeer::News::established);
-    if (stopping_) peer->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop);
+    peers_.push_back(make_(*this, std::move(socket)));
+    peers_.back()->index = place;
+    peers_.back()->tell(AsioPeer::News::established, home_.reserve());
   } catch (const std::exception& error) {
     hosting_.not_opened(failure_of(error), Clock::now());
+    if (peers_.size() > place) return peers_.back()->close();
     if (!hosting_.serves()) dialling_.ended();
+    return;
   }
+  if (stopping_) peers_.back()->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop, home_.reserve());
 }
 
 void AsioHub::admit(int family, Fd socket) {
   try {
-    admit(asio_socket(next_context(), family, std::move(socket)));
+    admit(asio_socket(contexts_.next(), family, std::move(socket)));
   } catch (const std::system_error& error) {
     hosting_.not_opened(failure_of(error), Clock::now());
   }
 }
 
-void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
-  asio::post(home_, [this, peer = std::move(peer)] {
+void AsioHub::left(AsioPeer& peer) noexcept {
+  left_.put(peer);
+  waker_.wake();
+}
+
+void AsioHub::tell_all(AsioPeer::News news) {
+  for (const auto& peer : peers_) peer->tell(news, home_.reserve());
+}
+
+// News: peers that have left, and publications. A server waits for further publications, and passes them to
+// its peers together: see BroadcastDelay. It checks for them between other handlers, by posting itself to the
+// end of the queue.
+
+void AsioHub::hear_news() {
+  waker_.clear();
+  while (const AsioPeer* const peer = left_.take()) {
     const std::size_t place = peer->index;
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;
@@ -125,31 +141,22 @@ void AsioHub::left(std::shared_ptr<AsioPeer> peer) {
         if (door.is_paused) accept(door);  // a place is free
     if (!hosting_.serves()) dialling_.ended();
     end_if_over();
-  });
-}
-
-void AsioHub::tell_all(AsioPeer::News news) {
-  for (const auto& peer : peers_) peer->tell(news);
-}
-
-// Publications. A server waits for further publications, and passes them to its peers together: see
-// BroadcastDelay. gather() checks for them between other handlers, by posting itself to the end of the queue.
-
-void AsioHub::gather() {
-  if (over_) return;
-  const std::uint64_t count = publications_->count();
-  if (count != told_.load(std::memory_order_relaxed)) {
-    if (hosting_.serves() && broadcast_delay_.postpones(Clock::now(), count, peers_.size()))
-      return asio::post(home_, [this] { gather(); });
-    told_.store(count, std::memory_order_relaxed);
-    tell_all(AsioPeer::News::published);
-    dialling_.start();
-    end_if_over();
-    if (over_) return;
   }
-  waker_.clear();
-  if (publications_->count() != count) return asio::post(home_, [this] { gather(); });
-  await(publication_, &AsioHub::gather);
+  if (over_) return;
+  if (publications_ != nullptr && gather()) return home_.post([this] { hear_news(); });
+  if (!over_) await(news_, &AsioHub::hear_news);
+}
+
+// Returns true while it waits for further publications.
+bool AsioHub::gather() {
+  const std::uint64_t count = publications_->count();
+  if (count == told_.load(std::memory_order_relaxed)) return false;
+  if (hosting_.serves() && broadcast_delay_.postpones(Clock::now(), count, peers_.size())) return true;
+  told_.store(count, std::memory_order_relaxed);
+  tell_all(AsioPeer::News::published);
+  dialling_.start();
+  end_if_over();
+  return false;
 }
 
 bool AsioHub::is_batching() const {
@@ -180,7 +187,7 @@ void AsioHub::begin_drain() {
   }
   dialling_.abandon();
   drain_limit_.expires_at(until);
-  drain_limit_.async_wait(asio::bind_executor(home_, [this](const AsioError& error) {
+  drain_limit_.async_wait(home_.bind([this](const AsioError& error) {
     if (!error) end_all();
   }));
   end_if_over();
@@ -201,7 +208,7 @@ void AsioHub::end_if_over() {
   over_ = true;
   stop_.end();
   stop_at_once_.end();
-  publication_.end();
+  news_.end();
   drain_limit_.cancel();
   on_over_();
 }

@@ -7,19 +7,52 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <span>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "engines/asio/dialling.hpp"
 #include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
+#include "engines/asio/reserve.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/broadcast_delay.hpp"
+#include "engines/loop/queue.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 
 namespace joust {
+
+// The contexts of a run. The connections are distributed over them in turn.
+class AsioContexts {
+ public:
+  explicit AsioContexts(std::vector<AsioExecutor> all) : all_(std::move(all)) {}
+  const AsioExecutor& front() const { return all_.front(); }
+  AsioExecutor next() { return all_[turn_++ % all_.size()]; }
+
+ private:
+  const std::vector<AsioExecutor> all_;
+  std::size_t turn_ = 0;
+};
+
+// The peers that have closed their sockets, until the hub removes them. Any thread. It allocates nothing,
+// because a peer may end for lack of memory.
+class AsioLeft {
+ public:
+  void put(AsioPeer& peer) {
+    const std::lock_guard lock(mutex_);
+    peers_.push(peer);
+  }
+  AsioPeer* take() {
+    const std::lock_guard lock(mutex_);
+    return peers_.pop();
+  }
+
+ private:
+  std::mutex mutex_;
+  Queue<AsioPeer> peers_;
+};
 
 // Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
 // stops. All of it runs on one strand, as operations of the library. When the last connection has ended and
@@ -27,17 +60,17 @@ namespace joust {
 class AsioHub {
  public:
   using MakePeer = std::function<std::shared_ptr<AsioPeer>(AsioHub&, AsioSocket)>;
-  // The connections are distributed over the contexts in turn. `on_over` is called when the run is over.
+  // `on_over` is called when the run is over.
   AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
-          std::function<void()> on_over);
+          std::function<void()> on_over, AsioReserve& reserve);
   ~AsioHub();
   AsioHub(const AsioHub&) = delete;
   AsioHub& operator=(const AsioHub&) = delete;
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
-  bool is_batching() const;  // publications will be passed on soon; no peer sends output until then
-  void left(std::shared_ptr<AsioPeer> peer);  // the peer has closed its socket
+  bool is_batching() const;            // publications will be passed on soon; no peer sends output until then
+  void left(AsioPeer& peer) noexcept;  // the peer has closed its socket
 
  private:
   struct Door {
@@ -54,35 +87,35 @@ class AsioHub {
   void admit(AsioSocket socket);
   void admit(int family, Fd socket);
   void await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)());
-  void gather();
+  void hear_news();
+  bool gather();
   void tell_all(AsioPeer::News news);
   void close_doors();
   void begin_drain();
   void end_all();
   void end_if_over();
-  AsioExecutor next_context() { return contexts_[turn_++ % contexts_.size()]; }
 
   const Hosting& hosting_;
   const Stop& request_;
-  const std::vector<AsioExecutor> contexts_;
+  AsioContexts contexts_;
   const MakePeer make_;
   const std::function<void()> on_over_;
   Publications* const publications_;
-  Waker waker_;
-  AsioStrand home_;
+  Waker waker_;  // at a publication, and when a peer has left
+  AsioHome home_;
   AsioLoan<AsioDescriptor> stop_;
   AsioLoan<AsioDescriptor> stop_at_once_;
-  AsioLoan<AsioDescriptor> publication_;
+  AsioLoan<AsioDescriptor> news_;
   AsioTimer drain_limit_;
   std::deque<Door> doors_;
   AsioDialling dialling_;
-  std::size_t turn_ = 0;
   bool stopping_ = false;
   bool at_once_ = false;
   bool over_ = false;
   std::atomic<std::uint64_t> told_{0};  // the publication count that was passed to all peers
   BroadcastDelay broadcast_delay_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;
+  AsioLeft left_;
 };
 
 }  // namespace joust

@@ -26,9 +26,9 @@ bool is_no_failure(const AsioError& error) {
 AsioPeer::AsioPeer(AsioHub& hub, AsioSocket socket)
     : hub_(hub), socket_(std::move(socket)), buffer_(std::min(kFirstRead, hub.hosting().limits.read_bytes)) {}
 
-void AsioPeer::tell(News news) {
+void AsioPeer::tell(News news, AsioReserve& reserve) {
   // A publication that comes while the news is on its way is found when the news arrives.
-  if (news != News::published || !published_.exchange(true)) pass_on(news);
+  if (news != News::published || !published_.exchange(true)) pass_on(news, AsioAllocator<void>(reserve));
 }
 
 void AsioPeer::hear(News news) noexcept {
@@ -99,7 +99,7 @@ void AsioPeer::close() noexcept {
   if (std::exchange(closed_, true)) return;
   joust::close(socket_);
   on_closed();
-  hub_.left(shared_from_this());
+  hub_.left(*this);
 }
 
 // Returns true while requests that arrived before the stop are unread. They are answered before the session

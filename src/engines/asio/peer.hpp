@@ -13,7 +13,9 @@
 
 #include "connection/stream_connection.hpp"
 #include "engines/asio/library.hpp"
+#include "engines/asio/reserve.hpp"
 #include "engines/loop/lateness.hpp"
+#include "engines/loop/queue.hpp"
 
 namespace joust {
 
@@ -25,7 +27,7 @@ class AsioHub;
 //
 // All members but tell() are used on the peer's executor only. The engine chooses an executor that runs one
 // thread at a time: a strand, or a context with one thread.
-class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
+class AsioPeer : public std::enable_shared_from_this<AsioPeer>, public Place {
  public:
   AsioPeer(AsioHub& hub, AsioSocket socket);
   virtual ~AsioPeer() = default;
@@ -33,13 +35,15 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   AsioPeer& operator=(const AsioPeer&) = delete;
 
   enum class News : std::uint8_t { established, published, stop, end };
-  void tell(News news);  // called by any thread
+  // Passes news to the peer's executor. `reserve`: for the memory of that.
+  void tell(News news, AsioReserve& reserve);
+  void close() noexcept;  // for the hub: before the peer has been told anything
 
   std::size_t index = 0;  // for the hub: the position in its list of peers
 
  protected:
-  // The engine's part: posts hear(news) to the peer's executor.
-  virtual void pass_on(News news) = 0;
+  // The engine's part: posts hear(news) to the peer's executor, in memory of the allocator.
+  virtual void pass_on(News news, const AsioAllocator<void>& memory) = 0;
   // The engine's part, called after every change: starts the operations that are to begin. It may throw.
   virtual void go_on() = 0;
   // The engine's part, called once, after the socket's operations were cancelled: ends the other waits.
@@ -89,7 +93,6 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer> {
   template <typename Step>
   void take_step(Step&& step) noexcept;
   void settle(Time now);
-  void close() noexcept;
   bool may_have_more();
   void prepare_output(Time now);
 

@@ -59,7 +59,8 @@ class AsioRun {
     }
     std::vector<AsioExecutor> executors;
     for (AsioContext& context : contexts_) executors.push_back(context.get_executor());
-    hub_.emplace(hosting, stop, std::move(executors), make, [this] { guards_.clear(); });
+    hub_.emplace(
+        hosting, stop, std::move(executors), make, [this] { guards_.clear(); }, reserve_);
   }
 
   ~AsioRun() {
@@ -88,6 +89,7 @@ class AsioRun {
  private:
   const Hosting& hosting_;
   Stop& stop_;
+  AsioReserve reserve_;
   std::deque<AsioContext> contexts_;
   std::deque<asio::executor_work_guard<AsioExecutor>> guards_;  // keep the contexts running until all is over
   std::optional<AsioHub> hub_;
