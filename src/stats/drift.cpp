@@ -57,19 +57,20 @@ void shuffle_within(const Groups& groups, std::vector<double>& values, Random& r
 }
 
 Effect effect_of(std::span<const Observation> race, Key place, Key shuffled_within, std::uint64_t seed,
-                 std::size_t permutations) {
+                 double least) {
   const Groups places = grouped(race, place), blocks = grouped(race, shuffled_within);
   std::vector<double> rests = rests_of(race);
   const double spread = spread_of_means(rests, places);
+  if (spread <= least) return {spread, 1};
   // Sums of the same numbers in another order differ in their last digits. This is not a difference.
   const double as_much = spread - 1e-12 * (1 + spread);
   Random random(seed);
   std::size_t reached = 1;  // the race itself is one of the orders chance could have given
-  for (std::size_t i = 0; i < permutations; ++i) {
+  for (std::size_t i = 0; i < kPermutations; ++i) {
     shuffle_within(blocks, rests, random);
     reached += spread_of_means(rests, places) >= as_much ? 1 : 0;
   }
-  return {spread, static_cast<double>(reached) / static_cast<double>(permutations + 1)};
+  return {spread, static_cast<double>(reached) / static_cast<double>(kPermutations + 1)};
 }
 
 }  // namespace
@@ -105,16 +106,16 @@ std::optional<double> lag_one_correlation(std::span<const double> series) {
   return products / squares + 1 / static_cast<double>(series.size());
 }
 
-Effect position_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
-  return effect_of(race, &Observation::position, &Observation::round, seed, permutations);
+Effect position_effect(std::span<const Observation> race, std::uint64_t seed, double least) {
+  return effect_of(race, &Observation::position, &Observation::round, seed, least);
 }
 
-Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
-  return effect_of(race, &Observation::position, &Observation::contestant, seed, permutations);
+Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed, double least) {
+  return effect_of(race, &Observation::position, &Observation::contestant, seed, least);
 }
 
-Effect round_effect(std::span<const Observation> race, std::uint64_t seed, std::size_t permutations) {
-  return effect_of(race, &Observation::round, &Observation::contestant, seed, permutations);
+Effect round_effect(std::span<const Observation> race, std::uint64_t seed, double least) {
+  return effect_of(race, &Observation::round, &Observation::contestant, seed, least);
 }
 
 }  // namespace joust::stats

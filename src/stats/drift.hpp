@@ -44,12 +44,11 @@ struct Effect {
 // from a permutation test, which does the same with shuffled rests. For the position they are shuffled within
 // each round, as the race itself shuffles. For the round they are shuffled within each contestant, and so for
 // carry-over, where the position is the number of the contestant that ran before.
+//
+// `least`: a spread of no more than this matters to nobody. It is not tested, and its chance is 1.
 inline constexpr std::size_t kPermutations = 1000;
-Effect position_effect(std::span<const Observation> race, std::uint64_t seed,
-                       std::size_t permutations = kPermutations);
-Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed,
-                         std::size_t permutations = kPermutations);
-Effect round_effect(std::span<const Observation> race, std::uint64_t seed,
-                    std::size_t permutations = kPermutations);
+Effect position_effect(std::span<const Observation> race, std::uint64_t seed, double least = 0);
+Effect carry_over_effect(std::span<const Observation> race, std::uint64_t seed, double least = 0);
+Effect round_effect(std::span<const Observation> race, std::uint64_t seed, double least = 0);
 
 }  // namespace joust::stats

@@ -113,10 +113,11 @@ void judge_turns(Findings& findings, const RaceResult& race, const CaseResult& o
   bool any = false;
   for (const Ranked& each : figures) {
     any |= warned(findings, fmt::format("place among turns on {}", each.name),
-                  stats::position_effect(by_order(turns, each.figure), race.seed), each.least, effects);
-    any |=
-        warned(findings, fmt::format("contestant before on {}", each.name),
-               stats::carry_over_effect(by_predecessor(turns, each.figure), race.seed), each.least, effects);
+                  stats::position_effect(by_order(turns, each.figure), race.seed, each.least), each.least,
+                  effects);
+    any |= warned(findings, fmt::format("contestant before on {}", each.name),
+                  stats::carry_over_effect(by_predecessor(turns, each.figure), race.seed, each.least),
+                  each.least, effects);
   }
   if (!any) findings.say("no effect of the place among turns, nor of the contestant before");
 }
