@@ -32,7 +32,7 @@ Disturbance steal_of(const Trial& trial) {
 
 // A part of the machine in the timed windows, with the CPU time of our processes there.
 struct Part {
-  const char* of = "";
+  std::string_view of = "";
   MachineCpu cpus{};
   double ours_s = 0;
   double error_s = 0;  // the standard error of the kernel's counts

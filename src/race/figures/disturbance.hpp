@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "race/model/result.hpp"
@@ -29,10 +30,10 @@ std::optional<double> steal_share(const Trial& trial);
 // The CPU time of foreign processes in the timed windows, as a share of the CPUs of a side, of those of both
 // sides, or of the machine: of the smallest part of the machine that is known. So an intruder on the server's
 // CPU counts alike on every machine. Negative if our processes report more than the CPUs were busy.
-inline constexpr const char* kServersCpus = "the server's CPUs";
+inline constexpr std::string_view kServersCpus = "the server's CPUs";
 struct Strangers {
   double share = 0;
-  const char* of = "the machine";
+  std::string_view of = "the machine";  // a literal
 };
 
 // Returns the strangers of trials together, on each side if both have CPUs of their own. The shares are the
