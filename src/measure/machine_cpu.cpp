@@ -44,6 +44,11 @@ double MachineCpu::total_s() const {
 double MachineCpu::busy_s() const {
   return user_s + nice_s + system_s + irq_s + softirq_s;
 }
+
+double MachineCpu::most_busy_s() const {
+  return std::max(busy_s(), clock_s - idle_s - iowait_s - steal_s);
+}
+
 double MachineCpu::busy_fraction() const {
   return fraction(busy_s(), total_s());
 }
@@ -58,12 +63,14 @@ MachineCpu operator-(const MachineCpu& later, const MachineCpu& earlier) {
   MachineCpu window;
   // idle and iowait may run backwards (proc(5)): never below zero.
   for (const auto kind : kKinds) window.*kind = std::max(0.0, later.*kind - earlier.*kind);
+  window.clock_s = later.clock_s - earlier.clock_s;
   return window;
 }
 
 MachineCpu operator+(const MachineCpu& one, const MachineCpu& other) {
   MachineCpu sum;
   for (const auto kind : kKinds) sum.*kind = one.*kind + other.*kind;
+  sum.clock_s = one.clock_s + other.clock_s;
   return sum;
 }
 

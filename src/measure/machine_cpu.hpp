@@ -19,9 +19,13 @@ struct MachineCpu {
   double irq_s = 0;
   double softirq_s = 0;
   double steal_s = 0;  // runnable, but the hypervisor ran another guest
+  double clock_s = 0;  // CPUs x wall-clock time, by a clock; 0 if it was not read
 
   double total_s() const;  // all kinds, including steal: CPUs x wall-clock time
   double busy_s() const;   // neither idle, nor waiting for a disk, nor stolen
+  // The most that busy_s() may be. The kernel samples busy kinds once a tick, and misses a part of the time
+  // of CPUs that sleep often: the kinds then add up to less than the clock's time.
+  double most_busy_s() const;
 
   // Return a share of the total time; 0 for an empty window.
   double busy_fraction() const;

@@ -76,5 +76,16 @@ TEST(MachineCpu, SeesThisMachineWork) {
   EXPECT_GE((*read_machine_cpu() - *before).busy_s(), 0.07);
 }
 
+// A CPU that sleeps often: its kinds add up to 4.1 s of 5.
+TEST(MachineCpu, MayHaveBeenBusyInTimeThatTheKernelHasMissed) {
+  const MachineCpu before{.user_s = 10, .idle_s = 20, .clock_s = 100};
+  const MachineCpu after{.user_s = 12.4, .idle_s = 21.7, .clock_s = 105};
+  const MachineCpu window = after - before;
+  EXPECT_NEAR(window.busy_s(), 2.4, 1e-9);
+  EXPECT_NEAR(window.most_busy_s(), 3.3, 1e-9);
+  EXPECT_NEAR((window + window).most_busy_s(), 6.6, 1e-9);
+  EXPECT_DOUBLE_EQ((MachineCpu{.user_s = 3, .idle_s = 2}).most_busy_s(), 3) << "without a clock";
+}
+
 }  // namespace
 }  // namespace joust

@@ -64,8 +64,8 @@ std::vector<Part> parts_of(const Trial& trial, bool in_process) {
 // Returns the CPU time of strangers that is certain.
 double stranger_s(const Part& part) {
   // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.
-  const double most = part.cpus.busy_s();
-  const double processes = most - part.cpus.irq_s - part.cpus.softirq_s;
+  const double most = part.cpus.most_busy_s();
+  const double processes = part.cpus.busy_s() - part.cpus.irq_s - part.cpus.softirq_s;
   const double doubt_s = 2 * part.error_s;
   if (part.ours_s > most + doubt_s) return most + doubt_s - part.ours_s;
   return std::max(0.0, processes - part.ours_s - doubt_s);

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "joust/time.hpp"
 #include "measure/proc_file.hpp"
 #include "race/set_up/cpu_list.hpp"
 
@@ -26,8 +27,11 @@ void add(std::optional<Counter>& sum, const std::optional<Counter>& before,
 Surroundings read_surroundings(const PinnedCpus& pinned) {
   const std::string text = read_proc_file("/proc/stat").value_or("");
   const auto ticks_per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const std::chrono::duration<double> now = Clock::now().time_since_epoch();
   const auto part = [&](const std::vector<int>& cpus) {
-    return cpus.empty() ? std::nullopt : parse_machine_cpu(text, ticks_per_second, cpus);
+    auto counts = cpus.empty() ? std::nullopt : parse_machine_cpu(text, ticks_per_second, cpus);
+    if (counts) counts->clock_s = now.count() * static_cast<double>(cpus.size());
+    return counts;
   };
   return {.machine = parse_machine_cpu(text, ticks_per_second),
           .pinned = part(pinned.all),
