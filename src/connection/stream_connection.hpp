@@ -85,7 +85,7 @@ class StreamConnection {
   // Fetches the session, which keeps the data of a message at its beginning, and the connection's place.
   void prefetch_session() const {
     prefetch(session_.get(), 512);
-    prefetch(place_.get(), sizeof(ConnectionPlace));
+    if (place_) prefetch(place_.get(), sizeof(ConnectionPlace));
   }
   std::uint64_t bytes_received() const { return received_; }
   // Returns whether the server's account has broken the connection off.

@@ -20,7 +20,7 @@ namespace joust {
 // the records. If the protocol has a greeting, its answer makes the connection ready. A connection that ends
 // with a reply hands its channel over, with the requests behind that reply. If the plan reconnects, a lost
 // connection leaves its channel, with the remaining work.
-class alignas(64) RequestSession final : public Session {
+class RequestSession final : public Session {
  public:
   // Makes a session, which is made message_wise() over a message transport. Takes the channel, unless it
   // throws.

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/fd.hpp"
+#include "base/system/sockets.hpp"
 
 namespace joust {
 namespace {
@@ -49,8 +50,8 @@ double share_of_a_part(int socket) {
 }  // namespace
 
 std::optional<double> counted_share_of_sending() {
-  const Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (socket.get() < 0 || !connect_to_itself(socket.get())) return std::nullopt;
+  const Fd socket = datagram_socket(AF_INET, 0);
+  if (!socket.is_open() || !connect_to_itself(socket.get())) return std::nullopt;
   double greatest = 0;
   for (int part = 0; part < kParts; ++part) greatest = std::max(greatest, share_of_a_part(socket.get()));
   return greatest > 0 ? std::optional(greatest) : std::nullopt;

@@ -7,7 +7,7 @@
 namespace joust {
 
 // Over loopback the receiver's network stack runs in a softirq of the sender. Kernels that account interrupts
-// apart (CONFIG_IRQ_TIME_ACCOUNTING) count it in nobody's CPU time, others in the sender's.
+// apart (CONFIG_IRQ_TIME_ACCOUNTING) count it in no CPU time, others in that of the sender.
 inline constexpr const char* kSoftirqApart = "apart from CPU times";
 inline constexpr const char* kSoftirqInside = "in the CPU time of the sender";
 

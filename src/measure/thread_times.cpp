@@ -21,7 +21,7 @@ ThreadTimes thread_times([[maybe_unused]] std::span<const pid_t> processes) {
   return times;
 }
 
-std::optional<double> busiest_share(const ThreadTimes& before, const ThreadTimes& after) {
+std::optional<double> busiest_share(const ThreadTimes& before, const ThreadTimes& after, double all_s) {
   std::uint64_t sum = 0, most = 0;
   for (const auto& [thread, now] : after) {
     const auto earlier = before.find(thread);
@@ -30,7 +30,7 @@ std::optional<double> busiest_share(const ThreadTimes& before, const ThreadTimes
     most = std::max(most, used);
   }
   if (sum == 0) return std::nullopt;
-  return static_cast<double>(most) / static_cast<double>(sum);
+  return static_cast<double>(most) / std::max(static_cast<double>(sum), all_s * 1e9);
 }
 
 }  // namespace joust

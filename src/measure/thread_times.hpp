@@ -18,7 +18,8 @@ using ThreadTimes = std::map<pid_t, std::uint64_t>;
 ThreadTimes thread_times(std::span<const pid_t> processes);
 
 // Returns the share of the CPU time between two readings that the busiest thread used, from 0 to 1. A thread
-// without an earlier reading began meanwhile. Nothing if no time was used.
-std::optional<double> busiest_share(const ThreadTimes& before, const ThreadTimes& after);
+// without an earlier reading began meanwhile. `all_s`: the time of all threads, as far as it is known in
+// another way: those that ended meanwhile are not in the readings. Nothing if no time was used.
+std::optional<double> busiest_share(const ThreadTimes& before, const ThreadTimes& after, double all_s = 0);
 
 }  // namespace joust

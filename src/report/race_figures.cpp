@@ -127,7 +127,7 @@ bool knows_busy(const std::vector<const Entry*>& rows) {
       rows, [](const Entry* entry) { return entry->summary.busy_us_per_message.has_value(); });
 }
 
-// Says what the server's CPU time contains. Loopback has no interrupts: whoever sends runs the network stack
+// Says what the CPU times contain. Loopback has no interrupts: whoever sends runs the network stack
 // up to the receiver's socket, and wakes the receiver.
 std::string cost_legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
   if (rows.empty()) return {};
@@ -186,7 +186,6 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
     columns.push_back({.title = "server", .gap = 3, .group = utilisation});
     columns.push_back({.title = "client", .gap = 2, .group = utilisation});
   }
-  // A reference without a server, such as cp, has no cost to compare with.
   const bool compares =
       std::ranges::any_of(rows, [](const Entry* entry) { return entry->summary.cost_ratio.has_value(); });
   if (compares) {

@@ -161,6 +161,7 @@ std::string TextTable::group_line(const Block& block, const std::vector<std::siz
     for (std::size_t j = at + 1; j <= last; ++j) span += columns_[block[j]].gap + widths[block[j]];
     const std::string& name = first.group;
     line += std::string(first.gap, ' ');
+    // A line on one side only would look like a part of the name.
     if (name.empty() || width_of(name) >= span || width_of(name) + 3 == span) {
       line += left(name, span);
     } else {

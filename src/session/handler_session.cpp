@@ -19,7 +19,7 @@ constexpr std::size_t kOutboxLimit = 256 << 10;
 // of messages fit into one read.
 constexpr Duration kLongestWork = std::chrono::milliseconds(10);
 
-class alignas(64) HandlerSession final : public Session {
+class HandlerSession final : public Session {
  public:
   HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
                  const Delivery& delivery)

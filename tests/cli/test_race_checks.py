@@ -129,7 +129,7 @@ class ChecksOfARace(Case):
              ("elsewhere", f"python3 {script} pins {{port}} {CPUS[1]}", "")],
             "--rounds", 2, duration="100ms")  # fmt: skip
         found = self.check(result, 10)
-        self.assertNotEqual(found["verdict"], "PASS", found["detail"])
+        self.assertIn(found["verdict"], ("WARN", "REFUSE"), found["detail"])  # a sanitized build is refused
         said = (f"elsewhere: 1 thread of its server had CPU {CPUS[1]} where CPU {CPUS[0]} was asked for "
                 "(CPUs of the other side are among them)")  # fmt: skip
         self.assertIn(said, found["detail"])

@@ -17,6 +17,7 @@ TEST(BusiestShare, IsOfTheTimeBetweenTwoReadings) {
   EXPECT_EQ(busiest_share({{1, 900}}, {{1, 1000}, {2, 300}}), 0.75) << "the second began meanwhile";
   EXPECT_EQ(busiest_share({{1, 900}}, {{1, 900}}), std::nullopt);
   EXPECT_EQ(busiest_share({}, {}), std::nullopt);
+  EXPECT_EQ(busiest_share({{1, 900}}, {{1, 1000}}, 400e-9), 0.25) << "others have ended meanwhile";
 }
 
 #ifdef __linux__

@@ -44,6 +44,7 @@ TEST_F(OrderOfTurns, WithoutEffectIsNotWarnedOf) {
 TEST_F(OrderOfTurns, ATurnThatSlowsTheNextOneIsNamed) {
   runner.world.slows_next = {{"pool", 0.06}};
   EXPECT_EQ(races_that_say("the contestant before on throughput mattered").words, kRaces);
+  EXPECT_EQ(races_that_say("the contestant before on cost mattered").words, kRaces);
 }
 
 TEST_F(OrderOfTurns, AFirstTurnThatIsSlowerIsNamed) {

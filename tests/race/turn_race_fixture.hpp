@@ -61,7 +61,8 @@ class FakeGeneration : public Generation {
     const double now = std::exp(world_.turn_noise * stats::noise::normal(world_.random));
     const double lost = draw(world_.stalls[names_[contestant]]) + draw(world_.disturbed);
     const double messages = rates_[contestant] * turn_s * now / std::exp2(lost) * (1 - late);
-    const double cost_us = costs_[contestant] * std::exp2(draw(world_.bursts[names_[contestant]]));
+    const double cost_us =
+        costs_[contestant] * std::exp2(draw(world_.bursts[names_[contestant]])) / (1 - late);
     return Turn{.window_s = 0.8 * turn_s,
                 .verified = static_cast<std::uint64_t>(0.8 * messages),
                 .messages = static_cast<std::uint64_t>(messages),

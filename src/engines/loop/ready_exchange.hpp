@@ -26,7 +26,7 @@ inline constexpr unsigned kReadHangUp = 0x2000;
 
 // A peer of an engine with a readiness interface. A ready flag is kept until recv or send clears it, so that
 // edge-triggered engines lose no event.
-struct alignas(64) ReadyPeer : LoopPeer {
+struct ReadyPeer : LoopPeer {
   using LoopPeer::LoopPeer;
   static constexpr unsigned kUnwatched = ~0U;
 

@@ -52,7 +52,7 @@ class QtClient : public QRunnable {
   void run() override;
   // Becomes ready when the event loop has its descriptors, or the client has ended.
   std::future<void> begun() { return begun_.get_future(); }
-  // It will not run, and its place is not its own any more.
+  // Detaches the client from its place: it will not run.
   void dismiss() { place_ = nullptr; }
 
  private:

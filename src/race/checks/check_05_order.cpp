@@ -16,7 +16,8 @@
 namespace joust::race {
 namespace {
 
-// Effects are accepted if their probability by chance is below this, for all that are looked for together.
+// Effects are accepted if their probability by chance is below this: that of the order of rounds, and those
+// of turns together.
 constexpr double kChance = 0.01;
 // The order of two rounds proves nothing: shuffling them has too few outcomes.
 constexpr std::size_t kRoundsThatShowOrder = 3;
@@ -37,16 +38,18 @@ struct PlacedTurn {
   std::size_t contestant;
   std::uint64_t generation;
   const Turn* turn;
+  bool usable;  // its trial counts; others are only what ran before
 };
 
 // Returns the turns of all generations in the order of time.
 std::vector<PlacedTurn> turns_of(const CaseResult& one) {
   std::vector<PlacedTurn> turns;
   for (std::size_t i = 0; i < one.entries.size(); ++i)
-    if (one.entries[i].kind != EntryKind::ceiling)
-      for (const Trial* trial : usable_trials(one.entries[i]))
-        for (const Turn& turn : trial->turns)
-          turns.push_back({.contestant = i, .generation = trial->round, .turn = &turn});
+    for (const Trial& trial : one.entries[i].trials) {
+      const bool usable = one.entries[i].kind != EntryKind::ceiling && trial.counted && trial.measured();
+      for (const Turn& turn : trial.turns)
+        turns.push_back({.contestant = i, .generation = trial.round, .turn = &turn, .usable = usable});
+    }
   std::ranges::sort(turns, {}, [](const PlacedTurn& each) {
     return std::tuple(each.generation, each.turn->number, each.turn->order);
   });
@@ -60,9 +63,9 @@ std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, T
   std::vector<stats::Observation> all;
   std::size_t round = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
-    const auto& [contestant, generation, turn] = turns[i];
+    const auto& [contestant, generation, turn, usable] = turns[i];
     if (i > 0 && turn->number != turns[i - 1].turn->number) ++round;
-    if (const auto value = (turn->*figure)(); value > 0.0)
+    if (const auto value = (turn->*figure)(); usable && value > 0.0)
       all.push_back({.contestant = contestant, .round = round, .position = turn->order, .figure = *value});
   }
   return all;
@@ -72,8 +75,8 @@ std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, T
 std::vector<stats::Observation> by_predecessor(const std::vector<PlacedTurn>& turns, TurnFigure figure) {
   std::vector<stats::Observation> all;
   for (std::size_t i = 1; i < turns.size(); ++i) {
-    const auto& [contestant, generation, turn] = turns[i];
-    if (turns[i - 1].generation != generation) continue;
+    const auto& [contestant, generation, turn, usable] = turns[i];
+    if (turns[i - 1].generation != generation || !usable) continue;
     if (const auto value = (turn->*figure)(); value > 0.0)
       all.push_back(
           {.contestant = contestant, .round = 0, .position = turns[i - 1].contestant, .figure = *value});
@@ -81,7 +84,8 @@ std::vector<stats::Observation> by_predecessor(const std::vector<PlacedTurn>& tu
   return all;
 }
 
-// Warns of an effect. Returns false if it is chance. `effects`: how many are looked for.
+// Warns of an effect. Returns false if it is chance, or too small to count. `effects`: how many are looked
+// for.
 bool warned(Findings& findings, const std::string& place, const stats::Effect& effect, double least,
             std::size_t effects) {
   if (effect.chance >= kChance / static_cast<double>(effects) || effect.spread <= least) return false;
@@ -119,7 +123,7 @@ void judge_turns(Findings& findings, const RaceResult& race, const CaseResult& o
                   stats::carry_over_effect(by_predecessor(turns, each.figure), race.seed, each.least),
                   each.least, effects);
   }
-  if (!any) findings.say("no effect of the place among turns, nor of the contestant before");
+  if (!any) findings.say("no effect of the place among turns, nor of the contestant before, that counts");
 }
 
 }  // namespace

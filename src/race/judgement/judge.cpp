@@ -106,12 +106,12 @@ bool is_sound(const Entry& entry) {
   return entry.is_contestant() && entry.summary.trials > 0 && (entry.ranked || entry.at_least);
 }
 
-// True if several contestants have figures, and neither the figure that ranks them nor their cost
-// distinguishes any two.
+// True if several contestants have figures, and neither by the figure that ranks them nor by cost it is known
+// of any two that they differ, or that they are equal.
 bool tells_nothing(const CaseResult& one) {
   if (!no_place_is_told(one)) return false;
   return std::ranges::none_of(one.costs.pairs,
-                              [](const Pair& pair) { return pair.decision == stats::Decision::differ; });
+                              [](const Pair& pair) { return pair.decision != stats::Decision::undecided; });
 }
 
 // Returns whether a contestant counts for the ranking. A command that moves no files is only a bound beside

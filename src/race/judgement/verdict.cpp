@@ -213,7 +213,7 @@ std::string too_few(std::uint64_t rounds) {
 std::vector<std::string> without_places(const RaceResult& race, const CaseResult& one) {
   std::vector<std::string> sentences{too_few(rounds_of(one))};
   const Decisions costs = decisions_of(one.costs, contestants_of(one), one.reference);
-  if (costs.differ.empty()) return sentences;
+  if (costs.differ.empty() && costs.equal.empty()) return sentences;
   for (std::string& cost : cost_sentences(contestants_of(one), race, one))
     sentences.push_back(std::move(cost));
   return sentences;

@@ -110,7 +110,7 @@ void StoppingRule::look(RaceResult so_far, Time now) {
                            std::ranges::all_of(one.entries, precise);
     if (is_enough) reached_[i] = look;
     taken_[i].push_back({.look = look,
-                         .rounds = rounds_of(one),
+                         .rounds = rounds_begun(one),
                          .at_s = std::chrono::duration<double>(now - begun_).count(),
                          .precise = is_enough,
                          .latency = one.latency,

@@ -237,8 +237,9 @@ bool Contender::finish_in_order() {
     sides_.trial().server.ignores_ends = ignores_ends(server.child->processes());
   }
   const Threads at_end = read_threads();
-  sides_.trial().busiest_thread = {.server = busiest_share(threads_at_start_.server, at_end.server),
-                                   .client = busiest_share(threads_at_start_.client, at_end.client)};
+  sides_.trial().busiest_thread = {
+      .server = busiest_share(threads_at_start_.server, at_end.server, server_cpu_s_),
+      .client = busiest_share(threads_at_start_.client, at_end.client, client_cpu_s_)};
   sides_.load().child->send(SIGTERM);
   const bool verifies = sides_.order().load_case.turn.unit == TurnUnit::transfers;  // a transfer, at its end
   const Duration patience = sides_.setup().server_stop + (verifies ? longest({.messages = 1}) : Duration{});
