@@ -55,7 +55,7 @@ class Recompute(unittest.TestCase):
             trial = document["contestants"][0]["trials"][1]
             self.assertEqual(len(trial["turns"][key]), len(trial["turns"]["round"]))
             changed = json.loads(self.path.read_text())
-            changed["contestants"][0]["trials"][1]["turns"][key][0] += 1000
+            changed["contestants"][0]["trials"][1]["turns"][key][0] += 10**10
             path = self.path.with_name("turns.json")
             path.write_text(json.dumps(changed))
             done = recompute(path)
