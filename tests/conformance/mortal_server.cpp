@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "conformance/mortal_server.hpp"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <string>
 
 #include "base/check.hpp"
 #include "conformance/peer.hpp"
@@ -17,9 +20,19 @@ void set_option(int socket, int option, const auto& value) {
   checked(::setsockopt(socket, SOL_SOCKET, option, &value, sizeof value), "setsockopt({})", option);
 }
 
+// Returns an address of this process. While the server is dead its port is free, and the kernel may give it
+// to a server of another test at the usual address.
+std::string own_address() {
+#ifdef __linux__
+  return fmt::format("127.1.{}.{}:0", ::getpid() / 250 % 250 + 1, ::getpid() % 250 + 1);
+#else
+  return "127.0.0.1:0";
+#endif
+}
+
 }  // namespace
 
-MortalServer::MortalServer() : endpoint_(endpoint_of("127.0.0.1:0")) {
+MortalServer::MortalServer() : endpoint_(endpoint_of(own_address())) {
   live();
 }
 
