@@ -12,4 +12,7 @@ inline void prefetch(const void* begin, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(static_cast<const char*>(begin) + at);
 }
 
+// The memory of a session, from its beginning, that a message uses: that of a load, which is the largest.
+inline constexpr std::size_t kMessageMemory = 512;  // bytes
+
 }  // namespace joust

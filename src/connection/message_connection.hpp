@@ -76,7 +76,7 @@ class MessageConnection {
   bool only_lingers() const { return over_ || (session_ == nullptr && !owes_left_); }
   std::optional<Time> deadline() const;
   std::uint64_t token() const { return link_.token; }
-  void prefetch_session() const { prefetch(session_.get(), 384); }
+  void prefetch_session() const { prefetch(session_.get(), kMessageMemory); }
   // Returns whether all is sent, and only the other side's last signal is missing.
   bool is_leaving() const { return leaving_; }
 

@@ -84,7 +84,7 @@ class StreamConnection {
   std::optional<Time> deadline() const;
   // Fetches the session, which keeps the data of a message at its beginning, and the connection's place.
   void prefetch_session() const {
-    prefetch(session_.get(), 512);
+    prefetch(session_.get(), kMessageMemory);
     if (place_) prefetch(place_.get(), sizeof(ConnectionPlace));
   }
   std::uint64_t bytes_received() const { return received_; }

@@ -77,11 +77,8 @@ void ClientPool::start(std::unique_ptr<QtClient>& client) {
   if (!runs) pool_.start(client.get());
   static_cast<void>(client.release());  // the pool deletes it
   ++started_;
-  if (!runs) {
-    ++waited_;
-    return;
-  }
-  begun.wait();
+  if (runs) return begun.wait();
+  ++waited_;
 }
 
 }  // namespace

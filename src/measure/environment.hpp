@@ -25,6 +25,12 @@ struct Environment {
   std::string fingerprint() const;
 };
 
+// The values of the item softirq_time (measure/softirq_time.hpp). Over loopback the receiver's network stack
+// runs in a softirq of the sender. Kernels that account interrupts apart (CONFIG_IRQ_TIME_ACCOUNTING) count
+// it in no CPU time, others in that of the sender.
+inline constexpr const char* kSoftirqApart = "apart from CPU times";
+inline constexpr const char* kSoftirqInside = "in the CPU time of the sender";
+
 // Reads this machine and this process. Never fails: a value that cannot be read is "unknown". `root` is the
 // directory of proc/ and sys/, so that a test can show another machine. Reads this program's own file, which
 // takes some milliseconds.

@@ -9,6 +9,7 @@
 
 #include "base/fd.hpp"
 #include "base/system/sockets.hpp"
+#include "measure/environment.hpp"
 
 namespace joust {
 namespace {

@@ -6,11 +6,6 @@
 
 namespace joust {
 
-// Over loopback the receiver's network stack runs in a softirq of the sender. Kernels that account interrupts
-// apart (CONFIG_IRQ_TIME_ACCOUNTING) count it in no CPU time, others in that of the sender.
-inline constexpr const char* kSoftirqApart = "apart from CPU times";
-inline constexpr const char* kSoftirqInside = "in the CPU time of the sender";
-
 // Lets this thread send datagrams to itself over loopback for 10 ms, and returns the share of the time that
 // its CPU clock counts: near 1 if it counts softirqs. Nothing if no socket can be made.
 std::optional<double> counted_share_of_sending();

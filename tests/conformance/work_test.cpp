@@ -20,8 +20,8 @@ class WorkOn : public EngineTest {
     if (!work_.unavailable.empty()) GTEST_SKIP() << work_.unavailable;
   }
 
-  // All replies are right, and they come not much before their time on average. The time of one counts from
-  // the beginning of the turn that has read the request, which may be long before on a busy machine.
+  // All replies are right, and at most 9 of 30 come much before their time. It counts from the beginning of
+  // the turn that has read the requests of all connections, which may be long before on a busy machine.
   void expect_right(const joust::Settings& serving, const joust::Settings& loading, Duration asleep) {
     Parameters asking = standard_parameters(work_, Role::dial),
                answering = standard_parameters(work_, Role::serve);
@@ -40,7 +40,7 @@ class WorkOn : public EngineTest {
     EXPECT_EQ(counts.verified, 30U);
     EXPECT_EQ(counts.failed, 0U);
     EXPECT_EQ(server.tally().failures(), 0U);
-    EXPECT_GE(load.recorder().latencies().mean(), static_cast<double>(asleep.count()) / 2);
+    EXPECT_GE(load.recorder().latencies().value_at(1.0 / 3), static_cast<std::uint64_t>(asleep.count()) / 2);
     for (const std::string& complaint : load.complaints()) ADD_FAILURE() << complaint;
   }
 

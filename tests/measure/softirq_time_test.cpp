@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "measure/environment.hpp"
+
 namespace joust {
 namespace {
 

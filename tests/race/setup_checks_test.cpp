@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "measure/softirq_time.hpp"
 #include "race/checks_fixture.hpp"
 #include "race/judgement/judge.hpp"
 

@@ -39,6 +39,12 @@ int validate(const std::string& document) {
 #define SKIP_WITHOUT_VALIDATOR(code) \
   if ((code) == 77) GTEST_SKIP() << "python3-jsonschema is not installed"
 
+void expect_valid(const std::string& document) {
+  const int code = validate(document);
+  SKIP_WITHOUT_VALIDATOR(code);
+  EXPECT_EQ(code, 0);
+}
+
 TEST(RaceJson, ObeysItsSchema) {
   const int plain = validate(race_json(plain_race()));
   SKIP_WITHOUT_VALIDATOR(plain);
@@ -63,11 +69,9 @@ TEST(RaceJson, TheSchemaSeesAMissingFieldAndAForeignOne) {
 
 TEST(RaceJson, ALoadDocumentObeysTheSameSchema) {
   const race::Scenario scenario = race::fake_scenario({"epoll"});
-  const int code = validate(race::load_document(scenario.cases.front(), {.engine = "epoll"},
-                                                race::flawless_load(scenario.cases.front(), 1e5))
-                                .dump());
-  SKIP_WITHOUT_VALIDATOR(code);
-  EXPECT_EQ(code, 0);
+  expect_valid(race::load_document(scenario.cases.front(), {.engine = "epoll"},
+                                   race::flawless_load(scenario.cases.front(), 1e5))
+                   .dump());
 }
 
 TEST(RaceJson, HasWhatWasLostOrNullWhereNothingCanBe) {
@@ -132,9 +136,7 @@ TEST(RaceJson, HasWhatALookHasFound) {
   EXPECT_EQ(look["at_s"], 12.5);
   EXPECT_EQ(look["precise"], true);
   EXPECT_EQ(look["pairs"], json_case["pairs"]);
-  const int code = validate(text);
-  SKIP_WITHOUT_VALIDATOR(code);
-  EXPECT_EQ(code, 0);
+  expect_valid(text);
 }
 
 TEST(RaceJson, HasTheTrialThatCountedCalls) {
@@ -156,9 +158,7 @@ TEST(RaceJson, HasTheThroughputsBehindACapacity) {
   const json measured = json::parse(text)["cases"][0]["capacity"]["measured"];
   EXPECT_EQ(measured["epoll"], 1e4);
   EXPECT_EQ(measured["threads"], 9e3);
-  const int code = validate(text);
-  SKIP_WITHOUT_VALIDATOR(code);
-  EXPECT_EQ(code, 0);
+  expect_valid(text);
 }
 
 TEST(RaceJson, LatenciesHaveIntervalsAndRatios) {

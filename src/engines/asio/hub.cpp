@@ -117,7 +117,7 @@ void AsioHub::admit(int family, Fd socket) {
 }
 
 void AsioHub::left(AsioPeer& peer) noexcept {
-  left_.put(peer);
+  left_.push(peer);
   waker_.wake();
 }
 
@@ -131,7 +131,7 @@ void AsioHub::tell_all(AsioPeer::News news) {
 
 void AsioHub::hear_news() {
   waker_.clear();
-  while (const AsioPeer* const peer = left_.take()) {
+  while (const AsioPeer* const peer = left_.pop()) {
     const std::size_t place = peer->index;
     std::swap(peers_[place], peers_.back());
     peers_[place]->index = place;

@@ -7,7 +7,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -34,24 +33,6 @@ class AsioContexts {
  private:
   const std::vector<AsioExecutor> all_;
   std::size_t turn_ = 0;
-};
-
-// The peers that have closed their sockets, until the hub removes them. Any thread. It allocates nothing,
-// because a peer may end for lack of memory.
-class AsioLeft {
- public:
-  void put(AsioPeer& peer) {
-    const std::lock_guard lock(mutex_);
-    peers_.push(peer);
-  }
-  AsioPeer* take() {
-    const std::lock_guard lock(mutex_);
-    return peers_.pop();
-  }
-
- private:
-  std::mutex mutex_;
-  Queue<AsioPeer> peers_;
 };
 
 // Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
@@ -115,7 +96,7 @@ class AsioHub {
   std::atomic<std::uint64_t> told_{0};  // the publication count that was passed to all peers
   BroadcastDelay broadcast_delay_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;
-  AsioLeft left_;
+  SharedQueue<AsioPeer> left_;
 };
 
 }  // namespace joust

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <mutex>
+
 namespace joust {
 
 // The base class of an element of a Queue. Its destructor removes it from its queue, so a queue never holds a
@@ -57,6 +59,25 @@ class Queue {
 
  private:
   Place head_;
+};
+
+// A queue that several threads push to and take from. It allocates nothing, because what it hands over may be
+// the end of a peer for lack of memory.
+template <typename Element>
+class SharedQueue {
+ public:
+  void push(Element& element) {
+    const std::lock_guard lock(mutex_);
+    queue_.push(element);
+  }
+  Element* pop() {
+    const std::lock_guard lock(mutex_);
+    return queue_.pop();
+  }
+
+ private:
+  std::mutex mutex_;
+  Queue<Element> queue_;
 };
 
 }  // namespace joust

@@ -48,24 +48,15 @@ void QtClients::tell(QtPeer& peer, News news) {
 
 void QtClients::take_news() {
   QtLoop::take_news();
-  Queue<QtPeer> left;
-  {
-    const std::lock_guard lock(mutex_);
-    left.take_all(left_);
-  }
-  while (QtPeer* const place = left.pop()) {
+  while (QtPeer* const place = left_.pop()) {
     found_work();
     leave(*place);
     if (place->error) std::rethrow_exception(place->error);
   }
 }
 
-// Allocates no memory, because a client may end for lack of it.
 void QtClients::leaves(QtPeer& place) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    left_.push(place);
-  }
+  left_.push(place);
   inbox().waker().wake();
 }
 

@@ -5,7 +5,6 @@
 #include <QTcpSocket>
 #include <future>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "engines/qt/loop.hpp"
@@ -39,8 +38,7 @@ class QtClients : public QtLoop {
   void take_news() override;
   void leaves(QtPeer& place) noexcept;  // its client has ended
 
-  std::mutex mutex_;
-  Queue<QtPeer> left_;  // under the mutex: places whose clients have ended
+  SharedQueue<QtPeer> left_;  // places whose clients have ended
 };
 
 // One connection of an engine that has a thread for each, with an event loop of its own in that thread.

@@ -38,7 +38,7 @@ struct PlacedTurn {
   std::size_t contestant;
   std::uint64_t generation;
   const Turn* turn;
-  bool usable;  // its trial counts; others are only what ran before
+  bool usable;  // others are only what ran before
 };
 
 // Returns the turns of all generations in the order of time.
@@ -46,7 +46,8 @@ std::vector<PlacedTurn> turns_of(const CaseResult& one) {
   std::vector<PlacedTurn> turns;
   for (std::size_t i = 0; i < one.entries.size(); ++i)
     for (const Trial& trial : one.entries[i].trials) {
-      const bool usable = one.entries[i].kind != EntryKind::ceiling && trial.counted && trial.measured();
+      if (!trial.counted) continue;  // another attempt of its round has the turns
+      const bool usable = one.entries[i].kind != EntryKind::ceiling && trial.measured();
       for (const Turn& turn : trial.turns)
         turns.push_back({.contestant = i, .generation = trial.round, .turn = &turn, .usable = usable});
     }
@@ -64,7 +65,8 @@ std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, T
   std::size_t round = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     const auto& [contestant, generation, turn, usable] = turns[i];
-    if (i > 0 && turn->number != turns[i - 1].turn->number) ++round;
+    const bool follows = i > 0 && turns[i - 1].generation == generation;
+    if (!follows || turns[i - 1].turn->number != turn->number) ++round;
     if (const auto value = (turn->*figure)(); usable && value > 0.0)
       all.push_back({.contestant = contestant, .round = round, .position = turn->order, .figure = *value});
   }

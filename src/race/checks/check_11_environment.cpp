@@ -17,7 +17,7 @@ CheckResult check_environment(const RaceResult& race, const CaseResult&) {
   const std::string_view governor = environment.value("governor");
   if (governor != "unknown" && governor != "performance")
     findings.warn("the CPU governor is {}: the clock rate changes with the load", governor);
-  if (environment.value("softirq_time").starts_with("apart"))
+  if (environment.value("softirq_time") == kSoftirqApart)
     findings.warn(
         "softirqs are counted apart: most of what TCP does is in no CPU time of a message, but in `busy`");
   if (environment.items.empty())

@@ -62,10 +62,9 @@ std::optional<double> server_cost(const Trial& trial) {
 }
 
 std::optional<double> command_cost(const Trial& trial) {
-  const double commands = trial.messages_of_usage();
   const auto server = trial.serverless ? std::optional(0.0) : server_cost(trial);
-  if (!server || commands == 0) return std::nullopt;
-  return *server + (trial.load->usage.user_s + trial.load->usage.system_s) * 1e6 / commands;
+  const auto client = trial.client_cpu_us_per_message();
+  return server && client ? std::optional(*server + *client) : std::nullopt;
 }
 
 Figure latency(const LatencyFigure& figure) {

@@ -25,10 +25,6 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
   return std::max(cpus_used / cpus, cpus_used * busiest_thread.value_or(0));
 }
 
-double cpu_us_per_message(const Usage& usage, double messages) {
-  return (usage.user_s + usage.system_s) * 1e6 / messages;
-}
-
 // Estimates the mean of a few values. One value has no interval.
 std::optional<Estimate> mean_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -50,10 +46,10 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
     std::vector<double> server, client;
     for (const Trial* trial : usable_trials(entry)) {
       const auto rate = trial->throughput_per_s();
-      const double messages = trial->messages_of_usage();
-      if (!rate || messages <= 0) continue;
+      const auto client_cost = trial->client_cpu_us_per_message();
+      if (!rate || !client_cost) continue;
       const double usable = 1e6 * std::max(0.1, 1 - steal_share(*trial).value_or(0));
-      client.push_back(utilisation(*rate * cpu_us_per_message(trial->load->usage, messages) / usable,
+      client.push_back(utilisation(*rate * *client_cost / usable,
                                    cpus_of(race.cpus.client, trial->client.threads),
                                    trial->busiest_thread.client));
       if (const auto cost = trial->server_cpu_us_per_message())

@@ -31,6 +31,11 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
   return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
 }
 
+std::optional<double> Trial::client_cpu_us_per_message() const {
+  if (!load || messages_of_usage() == 0) return std::nullopt;
+  return (load->usage.user_s + load->usage.system_s) * 1e6 / messages_of_usage();
+}
+
 // Scales the throughput in bytes with that in messages, because every transfer has the same size.
 std::optional<double> Trial::mb_per_s() const {
   const auto rate = load ? load->number("transfer", "mb_per_s") : std::nullopt;

@@ -104,6 +104,7 @@ struct Trial {
   std::optional<double> throughput_per_s() const, mb_per_s() const;
   std::optional<double> deliveries_per_s() const;  // for a room, which delivers each message to all members
   std::optional<double> server_cpu_us_per_message() const;
+  std::optional<double> client_cpu_us_per_message() const;
 
   // Returns the server's usage, or null where it is not known: in process, and in a short window, because the
   // runner may read a server some milliseconds off the window's ends. (The load reads its own usage on time.)

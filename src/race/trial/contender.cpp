@@ -42,12 +42,6 @@ Usage without_stops(Usage usage, std::uint64_t threads, std::uint64_t stops) {
   return usage;
 }
 
-std::uint64_t threads_in(std::span<const pid_t> processes) {
-  std::uint64_t threads = 0;
-  for (const pid_t process : processes) threads += threads_of(process).size();
-  return threads;
-}
-
 // Returns the time that other virtual machines took from the pinned CPUs; nothing if it is not known.
 std::optional<double> steal_s(const Surroundings& before, const Surroundings& after) {
   if (!before.pinned || !after.pinned) return std::nullopt;
@@ -226,17 +220,13 @@ bool Contender::finish_in_order() {
   if (failed()) return false;
   Part& server = sides_.server();
   std::optional<Usage> server_at_end;
-  std::uint64_t threads = 0;
-  if (server.running()) {
-    server_at_end = usage_of_processes(server.child->processes());
-    threads = threads_in(server.child->processes());
-  }
+  if (server.running()) server_at_end = usage_of_processes(server.child->processes());
+  const Threads at_end = read_threads();
   if (server.running() && sides_.external()) {
     server_s();
     sides_.trial().server.cpu_unknown = server_family_.why_wrong();
     sides_.trial().server.ignores_ends = ignores_ends(server.child->processes());
   }
-  const Threads at_end = read_threads();
   sides_.trial().busiest_thread = {
       .server = busiest_share(threads_at_start_.server, at_end.server, server_cpu_s_),
       .client = busiest_share(threads_at_start_.client, at_end.client, client_cpu_s_)};
@@ -252,8 +242,8 @@ bool Contender::finish_in_order() {
   if (sides_.order().entry.client_forks)
     sides_.trial().load->usage = scaled(sides_.trial().load->usage, client_cpu_s_);
   if (server_at_start_ && server_at_end)
-    sides_.trial().server.usage =
-        without_stops(scaled(*server_at_end - *server_at_start_, server_cpu_s_), threads, stops_);
+    sides_.trial().server.usage = without_stops(scaled(*server_at_end - *server_at_start_, server_cpu_s_),
+                                                at_end.server.size(), stops_);
   return sides_.stop_server();
 }
 
