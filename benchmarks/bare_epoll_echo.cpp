@@ -4,16 +4,16 @@
 // bytes lost as soon as a peer reads too slowly. It is the yardstick of scenarios/bare-loop.toml, which shows
 // what joust's contract costs its epoll engine. Nothing to build upon.
 //
-//     bare_epoll_echo PORT CPU [NANOSECONDS]
+//     bare_epoll_echo PORT CPU [ROUNDS]
 //
-// The third argument is computation: so much CPU time is spent for nothing on each message. script/prove
-// races two such servers, one of which computes a little longer.
+// The third argument is computation: so many rounds of an empty loop for each message. It is no time, because
+// a process that measured the loop's speed would measure it at a moment of its own, and two servers with the
+// same argument would not compute the same. script/prove races two such servers, one of which computes a
+// little longer.
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "bare.hpp"
 
@@ -32,22 +32,8 @@ void accept_all(int poll, int listener) {
   }
 }
 
-void turn_round(std::uint64_t times) {
-  for (std::uint64_t i = 0; i < times; ++i) asm volatile("");
-}
-
-// How often to turn round for so long. A clock that is read for each message would take time of its own, so
-// it is read beforehand; of several trials the shortest, because what else runs only lengthens them.
-std::uint64_t times_for(unsigned nanoseconds) {
-  using Clock = std::chrono::steady_clock;
-  constexpr std::uint64_t kTimes = 1'000'000;
-  std::chrono::duration<double, std::nano> shortest = std::chrono::hours(1);
-  for (int trial = 0; trial < 50; ++trial) {
-    const auto begun = Clock::now();
-    turn_round(kTimes);
-    shortest = std::min<decltype(shortest)>(shortest, Clock::now() - begun);
-  }
-  return static_cast<std::uint64_t>(nanoseconds * kTimes / shortest.count());
+void compute(std::uint64_t rounds) {
+  for (std::uint64_t i = 0; i < rounds; ++i) asm volatile("");
 }
 
 void echo(int peer) {
@@ -62,10 +48,9 @@ void echo(int peer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4)
-    return std::fputs("usage: bare_epoll_echo PORT CPU [NANOSECONDS]\n", stderr), 2;
+  if (argc != 3 && argc != 4) return std::fputs("usage: bare_epoll_echo PORT CPU [ROUNDS]\n", stderr), 2;
   bare::pin_to(argv[2]);
-  const std::uint64_t computation = argc == 4 ? times_for(bare::number(argv[3], 1'000'000)) : 0;
+  const std::uint64_t rounds = argc == 4 ? bare::number(argv[3], 1'000'000) : 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (watch(poll, listener) < 0) bare::fail("epoll_ctl");
@@ -77,7 +62,7 @@ int main(int argc, char** argv) {
       if (ready == listener) {
         accept_all(poll, listener);
       } else {
-        turn_round(computation);
+        compute(rounds);
         echo(ready);
       }
     }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Measures what a planted slowdown costs a bare server, without any code of joust.
 
-Two bare_epoll_echo run. Both compute for WORK_NS nanoseconds on each message, so that the server is the
-limit: a server that waits for its client finds more messages at each wake-up when it is slower, and saves
-what the slowdown costs. One of the two computes for --spin nanoseconds more. bare_epoll_load loads them in
+Two bare_epoll_echo run. Both compute on each message for WORK_ROUNDS rounds of a loop, so that the server is
+the limit: a server that waits for its client finds more messages at each wake-up when it is slower, and
+saves what the slowdown costs. One of the two computes --more rounds. bare_epoll_load loads them in
 turn for a second each, in random order. The CPU time of each server is read from its CPU clock before and
 after, and divided by the number of replies. Prints the cost of a message in both, and their ratio with an
 interval. script/prove compares that with the result of a race.
@@ -23,14 +23,14 @@ from two_cpus import cpus, free_port
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
-WORK_NS = 5000
+WORK_ROUNDS = 8_000  # some microseconds
 
 
 class Server:
-    def __init__(self, spin_ns):
+    def __init__(self, more_rounds):
         self.port = free_port()
         self.process = subprocess.Popen([PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0]),
-                                         str(WORK_NS + spin_ns)])
+                                         str(WORK_ROUNDS + more_rounds)])
 
     def __enter__(self):
         deadline = time.monotonic() + 20
@@ -59,17 +59,23 @@ class Server:
         return (self.cpu_s() - before) * 1e6 / float(load.stdout)
 
 
-def measure(spin_ns, rounds, seed=1):
-    """Pairs of costs in microseconds: without the slowdown and with it."""
+def measure(more_rounds, seconds, seed=1):
+    """Pairs of costs in microseconds, one for each second: without the additional rounds and with them."""
     order = random.Random(seed)
     pairs = []
-    with Server(0) as plain, Server(spin_ns) as slower:
-        for _ in range(rounds):
+    with Server(0) as plain, Server(more_rounds) as slower:
+        for _ in range(seconds):
             costs = {}
             for server in order.sample((plain, slower), 2):
                 costs[server] = server.cost_us()
             pairs.append((costs[plain], costs[slower]))
     return pairs
+
+
+def cost_of_a_round(seconds):
+    """What a round costs under this load, in microseconds: 5,000 of them are far above all noise."""
+    rounds = 5000
+    return statistics.median(slower - plain for plain, slower in measure(rounds, seconds)) / rounds
 
 
 def ratio(pairs):
@@ -83,15 +89,15 @@ def ratio(pairs):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--spin", type=int, default=200, metavar="NS",
-                         help="the slowdown of a message [200]")
-    options.add_argument("--rounds", type=int, default=20, help="seconds of load for each server [20]")
+    options.add_argument("--more", type=int, default=500, metavar="ROUNDS",
+                         help="additional rounds of one server for a message [500]")
+    options.add_argument("--seconds", type=int, default=20, help="seconds of load for each server [20]")
     chosen = options.parse_args()
-    pairs = measure(chosen.spin, chosen.rounds)
+    pairs = measure(chosen.more, chosen.seconds)
     plain, slower = (statistics.median(costs) for costs in zip(*pairs))
     middle, low, high = ratio(pairs)
-    print(f"{plain:.3f} us a message, {slower:.3f} us with {chosen.spin} ns more: "
-          f"{middle:.4f} ({low:.4f} to {high:.4f}) after {chosen.rounds} rounds")
+    print(f"{plain:.3f} us a message, {slower:.3f} us with {chosen.more} rounds more: "
+          f"{middle:.4f} ({low:.4f} to {high:.4f}) after {chosen.seconds} s of each")
 
 
 if __name__ == "__main__":

@@ -100,6 +100,37 @@ class Work(Case):
         for line in ceilings:
             self.assertNotIn("--work ", line)  # it is the client's ceiling
 
+    # Each would otherwise measure its loop at another moment, and find another speed.
+    def test_the_servers_of_a_race_compute_the_same_for_the_same_time(self):
+        race = ("race", "--server", "epoll,threads", "-p", "work", "--work", "10us", "--dry-run")
+
+        def speeds(*more):
+            done = run(*race, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            servers = [line.split() for line in done.stdout.splitlines() if " serve " in line]
+            self.assertGreaterEqual(len(servers), 2, done.stdout)
+            return [words[words.index("--loop-speed") + 1] if "--loop-speed" in words else None
+                    for words in servers]
+
+        measured = speeds()
+        self.assertEqual(len(set(measured)), 1, measured)
+        self.assertGreater(int(measured[0]), 0)
+        self.assertEqual(set(speeds("--loop-speed", "1234")), {"1234"})
+        self.assertEqual(set(speeds("--work-kind", "sleep")), {None})  # nobody computes
+
+    def test_the_speed_of_the_loop_is_what_a_server_is_told(self):
+        def mean_ns(*speed):
+            with Server("-p", "work", "--work", "1ms", "--most-work", "1s", *speed) as server:
+                file = self.path("load.json")
+                done = run("load", "-p", "work", "--connect", server.address, "-m", 30, "--json", file)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                with open(file, encoding="utf-8") as text:
+                    return json.load(text)["latency_ns"]["mean"]
+
+        few, many = mean_ns("--loop-speed", "1"), mean_ns("--loop-speed", "20000")
+        self.assertGreater(many, 2 * few)
+        self.refused(run("serve", "-p", "work", "--loop-speed", "2M"), "--loop-speed: at most")
+
     def test_an_engine_has_its_nodelay_once(self):
         words = ("serve", "-e", "epoll:nodelay=off", "-p", "work")
         with Server(*words[1:]) as server:

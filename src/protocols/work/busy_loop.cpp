@@ -15,21 +15,22 @@ namespace {
 
 }  // namespace
 
-BusyLoop::BusyLoop() {
+double busy_loop_rounds_per_us() {
   constexpr int kTrials = 50;
   std::uint64_t rounds = 1'000'000;
   asm volatile("" : "+r"(rounds));  // not a constant, for which the compiler would copy the function
-  std::chrono::duration<double, std::nano> shortest = std::chrono::hours(1);
+  std::chrono::duration<double, std::micro> shortest = std::chrono::hours(1);
   for (int trial = 0; trial < kTrials; ++trial) {
     const Time begun = Clock::now();
     go_round(rounds);
     shortest = std::min<decltype(shortest)>(shortest, Clock::now() - begun);
   }
-  rounds_per_ns_ = static_cast<double>(rounds) / shortest.count();
+  return static_cast<double>(rounds) / shortest.count();
 }
 
 void BusyLoop::spend(Duration time) const {
-  go_round(static_cast<std::uint64_t>(static_cast<double>(time.count()) * rounds_per_ns_));
+  go_round(
+      static_cast<std::uint64_t>(std::chrono::duration<double, std::micro>(time).count() * rounds_per_us_));
 }
 
 }  // namespace joust

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
 #include "base/units.hpp"
+#include "protocols/work/busy_loop.hpp"
 
 namespace joust::work {
 
@@ -26,6 +28,12 @@ std::vector<ProtocolOption> options() {
            .standard = "busy",
            .choices = {"busy", "sleep"},
            .loads = false},
+          {.name = "loop-speed",
+           .summary = "rounds of the busy loop for a microsecond of work; 0: each server measures it when it "
+                      "starts. A race measures it once, so that all its servers do the same",
+           .standard = "0",
+           .loads = false,
+           .in_ceiling = false},
           {.name = "workload",
            .summary = "units of work that each request asks for",
            .standard = "1",
@@ -38,12 +46,21 @@ std::vector<ProtocolOption> options() {
 
 namespace {
 
+constexpr std::uint64_t kMostRoundsPerUs = 1'000'000;
+
 Duration time_of(const Parameters& parameters, const std::string& option) {
   const auto time = parse_duration(parameters.option(option));
   if (!time) throw std::invalid_argument(fmt::format("--{}: {}", option, time.error()));
   if (*time > kMostWork)
     throw std::invalid_argument(fmt::format("--{}: at most {}", option, format_duration(kMostWork)));
   return *time;
+}
+
+std::uint64_t count_of(const Parameters& parameters, const std::string& option, std::uint64_t most) {
+  const auto count = parse_count(parameters.option(option));
+  if (!count) throw std::invalid_argument(fmt::format("--{}: {}", option, count.error()));
+  if (*count > most) throw std::invalid_argument(fmt::format("--{}: at most {}", option, most));
+  return *count;
 }
 
 }  // namespace
@@ -57,15 +74,23 @@ Labour labour(const Parameters& parameters) {
                     format_duration(most)));
   return {.time = time,
           .most = most,
-          .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy};
+          .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy,
+          .rounds_per_us = count_of(parameters, "loop-speed", kMostRoundsPerUs)};
 }
 
 std::int32_t workload(const Parameters& parameters) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int32_t>::max();
-  const auto units = parse_count(parameters.option("workload"));
-  if (!units) throw std::invalid_argument("--workload: " + units.error());
-  if (*units > kMost) throw std::invalid_argument(fmt::format("--workload: at most {}", kMost));
-  return static_cast<std::int32_t>(*units);
+  return static_cast<std::int32_t>(
+      count_of(parameters, "workload", std::numeric_limits<std::int32_t>::max()));
+}
+
+Settings repeatable(Settings server, const Parameters& /*client*/) {
+  Parameters parameters{.options = server};
+  for (const ProtocolOption& option : options()) parameters.options.emplace(option.name, option.standard);
+  const Labour asked = labour(parameters);
+  if (!asked.computes() || asked.rounds_per_us != 0) return server;
+  static const std::string speed = std::to_string(std::llround(busy_loop_rounds_per_us()));
+  server["loop-speed"] = speed;
+  return server;
 }
 
 bool in_two_writes(const Parameters& parameters) {

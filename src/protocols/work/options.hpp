@@ -24,11 +24,18 @@ struct Labour {
   Duration time{};  // for each unit of a workload
   Duration most{};  // for a request; a request for more is refused
   Kind kind = Kind::busy;
+  std::uint64_t rounds_per_us = 0;  // of the busy loop; 0: the server measures it
+
+  bool computes() const { return kind == Kind::busy && time > Duration::zero(); }
 };
 
 // Parse the options. They throw std::invalid_argument.
 Labour labour(const Parameters& parameters);
 std::int32_t workload(const Parameters& parameters);
 bool in_two_writes(const Parameters& parameters);
+
+// See Protocol::repeatable. Servers of one race run the same number of rounds for the same work: each would
+// otherwise measure the loop at a moment of its own, and may find another speed.
+Settings repeatable(Settings server, const Parameters& client);
 
 }  // namespace joust::work

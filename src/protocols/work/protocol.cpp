@@ -24,6 +24,7 @@ Protocol work_protocol() {
   protocol.no_payload = "a request has no payload; what it asks for is its workload (--workload)";
   protocol.verified = "by job and completion";
   protocol.options = work::options();
+  protocol.repeatable = work::repeatable;
   protocol.make_server = work::make_server;
   protocol.make_client = work::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) { work::workload(parameters); };

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "protocols/work/busy_loop.hpp"
 #include "base/units.hpp"
+#include "protocols/work/busy_loop.hpp"
 #include "protocols/work/messages.hpp"
 #include "protocols/work/options.hpp"
 #include "protocols/work/protocol.hpp"
@@ -23,7 +23,9 @@ struct JobRules {
       : labour(how),
         too_long(fmt::format("a workload takes longer than the {} that --most-work allows",
                              format_duration(how.most))) {
-    if (labour.kind == Kind::busy && labour.time > Duration::zero()) loop.emplace();
+    if (!labour.computes()) return;
+    const auto given = static_cast<double>(labour.rounds_per_us);
+    loop.emplace(given > 0 ? given : busy_loop_rounds_per_us());
   }
 
   const Labour labour;
