@@ -23,14 +23,14 @@ from two_cpus import cpus, free_port
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
-WORK_ROUNDS = 8_000  # some microseconds
+WORK_ROUNDS = 40_000  # 10 to 30 us: most of what a message costs, so that a share of it is one of the cost
 
 
 class Server:
-    def __init__(self, more_rounds):
+    def __init__(self, rounds):
         self.port = free_port()
         self.process = subprocess.Popen([PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0]),
-                                         str(WORK_ROUNDS + more_rounds)])
+                                         str(rounds)])
 
     def __enter__(self):
         deadline = time.monotonic() + 20
@@ -59,11 +59,11 @@ class Server:
         return (self.cpu_s() - before) * 1e6 / float(load.stdout)
 
 
-def measure(more_rounds, seconds, seed=1):
+def measure(more_rounds, seconds, work=WORK_ROUNDS, seed=1):
     """Pairs of costs in microseconds, one for each second: without the additional rounds and with them."""
     order = random.Random(seed)
     pairs = []
-    with Server(0) as plain, Server(more_rounds) as slower:
+    with Server(work) as plain, Server(work + more_rounds) as slower:
         for _ in range(seconds):
             costs = {}
             for server in order.sample((plain, slower), 2):
@@ -72,10 +72,13 @@ def measure(more_rounds, seconds, seed=1):
     return pairs
 
 
-def cost_of_a_round(seconds):
-    """What a round costs under this load, in microseconds: 5,000 of them are far above all noise."""
-    rounds = 5000
-    return statistics.median(slower - plain for plain, slower in measure(rounds, seconds)) / rounds
+def rounds_of(share, work, seconds=10):
+    """How many more rounds cost so much of a message's cost, found with many more."""
+    many = 5000 + work // 4
+    pairs = measure(many, seconds, work)
+    cost_us = statistics.median(plain for plain, _ in pairs)
+    round_us = statistics.median(slower - plain for plain, slower in pairs) / many
+    return round(share * cost_us / round_us)
 
 
 def ratio(pairs):
@@ -89,8 +92,8 @@ def ratio(pairs):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--more", type=int, default=500, metavar="ROUNDS",
-                         help="additional rounds of one server for a message [500]")
+    options.add_argument("--more", type=int, default=1400, metavar="ROUNDS",
+                         help="additional rounds of one server for a message [1400]")
     options.add_argument("--seconds", type=int, default=20, help="seconds of load for each server [20]")
     chosen = options.parse_args()
     pairs = measure(chosen.more, chosen.seconds)
