@@ -82,7 +82,7 @@ void Race::add_race_to(Command command) {
            group, instant);
   add_text(command, "--precision", precision,
            "or as soon as every ratio is known so well: half its interval; a case that is runs no more. "
-           "Contestants whose ratio is certainly within it are equal [3%]",
+           "Contestants whose ratio is certainly within it, or within --least-difference, are equal [3%]",
            group, "PERCENT");
   add_text(command, "--least-difference", least_difference,
            "the smallest difference that counts: contestants that differ by less share their place [2%]",

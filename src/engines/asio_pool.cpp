@@ -18,8 +18,10 @@
 // session.
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "engines/asio/hub.hpp"
 #include "engines/asio/library.hpp"
@@ -29,14 +31,23 @@
 namespace joust {
 namespace {
 
+class PutOffReads;
+
 // Executor is a strand or, where only one thread runs the context, the executor of the context.
 template <typename Executor>
 class AsioPoolPeer final : public AsioPeer {
  public:
-  AsioPoolPeer(AsioHub& hub, AsioSocket socket)
+  AsioPoolPeer(AsioHub& hub, AsioSocket socket, PutOffReads& put_off_reads)
       : AsioPeer(hub, std::move(socket)),
         executor_(this->socket().get_executor()),
-        timer_(this->socket().get_executor()) {}
+        timer_(this->socket().get_executor()),
+        put_off_reads_(put_off_reads) {}
+
+  // Begins the read that was put off, unless it has begun since then.
+  void read_at_last() {
+    read_put_off_ = false;
+    if (wants_read()) look_again();
+  }
 
  private:
   void pass_on(News news, const AsioAllocator<void>& memory) override {
@@ -62,7 +73,48 @@ class AsioPoolPeer final : public AsioPeer {
   Executor executor_;
   AsioTimer timer_;
   Time wakes_at_ = Time::max();  // when the timer is to expire
+  PutOffReads& put_off_reads_;
   bool read_put_off_ = false;
+};
+
+// The reads that are put off in a context that one thread runs. One handler for all of them costs less than
+// one for each. A read begins after the handler has passed through the queue at least once: after the results
+// that were pending when it was put off. The list does not keep peers alive, and may outlive the context.
+class PutOffReads {
+ public:
+  using Peer = AsioPoolPeer<AsioExecutor>;
+
+  void add(std::weak_ptr<AsioPeer> peer, const AsioExecutor& context) {
+    if (!posted_) post(context);
+    later_.push_back(std::move(peer));
+  }
+
+ private:
+  void post(const AsioExecutor& context) {
+    asio::post(context, [this, context] { next(context); });
+    posted_ = true;
+  }
+
+  void next(const AsioExecutor& context) {
+    begin_due();
+    std::swap(due_, later_);
+    posted_ = false;
+    if (due_.empty()) return;
+    try {
+      post(context);
+    } catch (const std::bad_alloc&) {
+      begin_due();  // too early, which costs a vain try
+    }
+  }
+
+  void begin_due() {
+    for (const auto& entry : due_)
+      if (const auto peer = entry.lock()) static_cast<Peer&>(*peer).read_at_last();
+    due_.clear();
+  }
+
+  std::vector<std::weak_ptr<AsioPeer>> later_, due_;
+  bool posted_ = false;
 };
 
 template <typename Executor>
@@ -93,15 +145,16 @@ bool AsioPoolPeer<Executor>::start_write() {
 
 // The result of a write nearly always comes with the next handlers, and go_on() then begins the read. The
 // next request may have arrived by that time, which saves the library a vain try. If the socket is full, no
-// result comes, and the read must not wait for one. The handler posted here runs after the results that are
+// result comes, and the read must not wait for one. What is posted here runs after the results that are
 // pending already.
 template <typename Executor>
 void AsioPoolPeer<Executor>::put_off_read() {
-  if (!wants_read() || std::exchange(read_put_off_, true)) return;
-  asio::post(socket().get_executor(), here([this] {
-               read_put_off_ = false;
-               if (wants_read()) look_again();
-             }));
+  if (!wants_read() || read_put_off_) return;
+  if constexpr (std::is_same_v<Executor, AsioStrand>)
+    asio::post(socket().get_executor(), here([this] { read_at_last(); }));
+  else
+    put_off_reads_.add(weak_from_this(), executor_);
+  read_put_off_ = true;
 }
 
 template <typename Executor>
@@ -129,12 +182,15 @@ void AsioPoolPeer<Executor>::set_timer() {
 }
 
 template <typename Executor>
-std::shared_ptr<AsioPeer> make(AsioHub& hub, AsioSocket socket) {
-  return std::make_shared<AsioPoolPeer<Executor>>(hub, std::move(socket));
+void run_on(const Hosting& hosting, Stop& stop) {
+  PutOffReads reads;
+  run_asio(hosting, stop, 1, [&](AsioHub& hub, AsioSocket socket) {
+    return std::make_shared<AsioPoolPeer<Executor>>(hub, std::move(socket), reads);
+  });
 }
 
 void run_asio_pool(const Hosting& hosting, Stop& stop) {
-  run_asio(hosting, stop, 1, hosting.options.threads == 1 ? &make<AsioExecutor> : &make<AsioStrand>);
+  hosting.options.threads == 1 ? run_on<AsioExecutor>(hosting, stop) : run_on<AsioStrand>(hosting, stop);
 }
 
 }  // namespace

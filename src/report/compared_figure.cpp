@@ -20,14 +20,17 @@ const ComparedFigure& p99_figure() {
   return figure;
 }
 
-const ComparedFigure& server_cost_figure() {
-  static const ComparedFigure figure{"server CPU us/message",
-                                     [](const Entry& entry) {
-                                       const auto cost = median(entry.summary.server_cpu_us_per_message);
-                                       return cost ? cost : entry.summary.cpu_us_per_message.server;
-                                     },
-                                     plain_number, false};
-  return figure;
+const ComparedFigure& compared_cost(const race::CaseResult& one) {
+  static const ComparedFigure of_server{"server CPU us/message",
+                                        [](const Entry& entry) {
+                                          const auto cost = median(entry.summary.server_cpu_us_per_message);
+                                          return cost ? cost : entry.summary.cpu_us_per_message.server;
+                                        },
+                                        plain_number, false};
+  static const ComparedFigure of_command{
+      "CPU us/file of both sides",
+      [](const Entry& entry) { return median(entry.summary.cost_us_per_message); }, plain_number, false};
+  return one.plan.files ? of_command : of_server;
 }
 
 std::string cell_text(const Entry* entry, const ComparedFigure& figure) {

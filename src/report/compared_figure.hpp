@@ -21,7 +21,9 @@ struct ComparedFigure {
 std::optional<double> median(const std::optional<race::Estimate>& estimate);
 
 const ComparedFigure& p99_figure();
-const ComparedFigure& server_cost_figure();
+// The figure by which costs are compared: CPU time of the server, or of both sides of a command that moves
+// files.
+const ComparedFigure& compared_cost(const race::CaseResult& one);
 
 // Returns the figure of an entry, which may be null: in brackets if the entry is not ranked, marked if it is
 // a bound.

@@ -93,7 +93,7 @@ std::string matrix_text(const race::CaseResult& one, const Terminal& terminal) {
   if (cells.empty()) return {};
   const ComparedFigure rate{fmt::format("messages per {} s", kSeconds), messages_in_all, format_count, true};
   const ComparedFigure* const figures[] = {one.ranked_by_latency() ? &p99_figure() : &rate,
-                                           &server_cost_figure()};
+                                           &compared_cost(one)};
   std::string text = "\n";
   for (const ComparedFigure* figure : figures) text += table_of(one.plan.name, cells, *figure, terminal);
   if (std::ranges::any_of(cells, [](const Cell& cell) { return in_brackets(*cell.entry); }))

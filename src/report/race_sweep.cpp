@@ -154,7 +154,7 @@ std::string chart(const Curve& curve, const Figure& figure, const Terminal& term
 std::string curve_text(const Curve& curve, bool only_one, const Terminal& terminal) {
   const SweepPoint point = *point_of(curve.front()->plan);
   const std::string of = only_one ? "" : point.of + ": ";
-  const Figure* const figures[] = {&first_figure(curve), &server_cost_figure()};
+  const Figure* const figures[] = {&first_figure(curve), &compared_cost(*curve.front())};
   std::string text = is_folded(curve) ? folded_head(curve, terminal) : "";
   for (const Figure* figure : figures) {
     text +=

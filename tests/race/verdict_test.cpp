@@ -46,6 +46,9 @@ TEST_F(VerdictWords, SayADifferenceThatIsToldAndDoesNotCount) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 71e3}, {"io-uring", 105e3}};
   const std::string text = verdict();
   EXPECT_TRUE(text.contains("; less than the 2.0 % that count: threads 1.014x (1.01")) << text;
+  scenario.precision = 0.01;
+  EXPECT_TRUE(verdict().contains("; less than the 2.0 % that count: threads 1.014x (1.01")) << verdict();
+  EXPECT_FALSE(verdict().contains("not decided")) << verdict();
   scenario.least_difference = 0.01;
   EXPECT_TRUE(verdict().contains("threads is 1.01x epoll (1.01 to 1.02)")) << verdict();
 }

@@ -34,6 +34,12 @@ double schedule_ceiling(const LoadPlan& load) {
 // Names of contestants by the number of loops that their clients have, where that is above one.
 using SeveralLoops = std::map<std::uint64_t, std::vector<std::string>>;
 
+// Names what the client used up (see add_utilisation()).
+const char* what_is_full(const CaseResult& one, const Entry& entry) {
+  if (entry.contestant.client.threads == 1) return "its CPU";
+  return one.plan.load.turns ? "its CPUs, or of one by its busiest thread," : "its CPUs";
+}
+
 void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (!entry.summary.throughput_per_s) return;
@@ -69,8 +75,9 @@ void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, F
   }
   if (client_is_limit(entry.summary)) {
     findings.at_least(name);
-    findings.warn("{}: the client was the limit, with {} of its CPU in use: read \"at least {}\"", name,
-                  percent(std::min(1.0, entry.summary.client_utilisation->median)), format_count(rate));
+    findings.warn("{}: the client was the limit, with {} of {} in use: read \"at least {}\"", name,
+                  percent(std::min(1.0, entry.summary.client_utilisation->median)), what_is_full(one, entry),
+                  format_count(rate));
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -6,8 +7,17 @@
 #include "race/checks/findings.hpp"
 
 namespace joust::race {
+namespace {
 
-CheckResult check_environment(const RaceResult& race, const CaseResult&) {
+// Returns whether the figure is known of any contestant: sides that are not pinned have none.
+bool knows_busy(const CaseResult& one) {
+  return std::ranges::any_of(
+      one.entries, [](const Entry& entry) { return entry.summary.busy_us_per_message.has_value(); });
+}
+
+}  // namespace
+
+CheckResult check_environment(const RaceResult& race, const CaseResult& one) {
   Findings findings(11, "environment");
   const Environment& environment = race.environment;
   const std::set<std::string_view> slow_clocks{"hpet", "acpi_pm", "jiffies", "refined-jiffies"};
@@ -18,8 +28,8 @@ CheckResult check_environment(const RaceResult& race, const CaseResult&) {
   if (governor != "unknown" && governor != "performance")
     findings.warn("the CPU governor is {}: the clock rate changes with the load", governor);
   if (environment.value("softirq_time") == kSoftirqApart)
-    findings.warn(
-        "softirqs are counted apart: most of what TCP does is in no CPU time of a message, but in `busy`");
+    findings.warn("softirqs are counted apart: most of what TCP does is in no CPU time of a message{}",
+                  knows_busy(one) ? ", but in `busy`" : "");
   if (environment.items.empty())
     findings.warn("the environment was not recorded, so this result can be compared with no other");
   else

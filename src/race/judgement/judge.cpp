@@ -42,8 +42,10 @@ void apply_places(const Ranking& ranking, std::optional<stats::Places> Entry::*p
     one.entries[i].*place = is_cut ? std::nullopt : ranking.ranks[i].place;
 }
 
+// A difference that does not count leaves contestants equal, whatever precision the race was to reach.
 stats::Measure measure_of(const RaceResult& race) {
-  return {.least = race.scenario.least_difference, .equal = race.scenario.precision};
+  const double least = race.scenario.least_difference;
+  return {.least = least, .equal = std::max(least, race.scenario.precision)};
 }
 
 // Stores the ratios by one figure. `ratio` returns the member of a summary that holds the ratio.
