@@ -19,6 +19,7 @@ std::string race_examples(const Program& program) {
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll,io-uring -p {1} -c 100 --rates 30%,50%,70%,90%
   {0} race --server epoll,poll -p {1} --sweep connections=64,512,4096 --time 60s
+  {0} race --command old='./old --port {{port}}' --command new='./new --port {{port}}' -p {1}
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
@@ -31,11 +32,15 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contes
 
 void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
-  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help) {
-    command.add_option(name, into, help).type_name("E,E").group(group);
+  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* type,
+                            const char* help) {
+    command.add_option(name, into, help).type_name(type).group(group);
   };
-  add_list("--server", flags.servers, "server engines; a knob is written epoll:trigger=level");
-  add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
+  add_list("--server", flags.servers, "E,E", "server engines; a knob is written epoll:trigger=level");
+  add_list("--command", flags.commands, "NAME=COMMAND",
+           "a server of your own: a shell command that listens on {port} of 127.0.0.1 (or on that of the "
+           "variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
+  add_list("--client", flags.clients, "E,E", "client engines; each meets every server [epoll]");
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
   add_number(command, "-t,--threads", flags.threads.server,

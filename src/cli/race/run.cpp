@@ -98,10 +98,11 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
     auto read = race::read_scenario(file, catalogue, size);
     if (!read) throw UsageError(read.error());
     scenario = std::move(*read);
-  } else if (flags.servers.empty()) {
-    throw UsageError(fmt::format(
-        "there are no contestants; give a scenario, or --server E,E,... --client E; see '{} race --help'",
-        program.name));
+  } else if (flags.servers.empty() && flags.commands.empty()) {
+    throw UsageError(
+        fmt::format("there are no contestants; give a scenario, --server E,E,... --client E, or "
+                    "--command NAME='SHELL COMMAND'; see '{} race --help'",
+                    program.name));
   }
   if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
     throw UsageError(applied.error());

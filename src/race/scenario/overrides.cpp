@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/split.hpp"
 #include "base/words.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/named_command.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"
@@ -42,13 +45,16 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   if (!servers) return std::unexpected(servers.error());
   const auto clients = parse_all(given.clients, Role::dial, catalogue);
   if (!clients) return std::unexpected(clients.error());
-  if (!servers->empty()) {
+  auto contestants = parse_commands(given.commands, catalogue);
+  if (!contestants) return std::unexpected(contestants.error());
+  std::ranges::move(every_server(*servers, catalogue), std::back_inserter(*contestants));
+  if (!contestants->empty()) {
     scenario.contestants =
-        given.clients.empty() ? every_server(*servers, catalogue) : every_pair(*servers, *clients);
+        given.clients.empty() ? std::move(*contestants) : with_clients(*contestants, *clients);
     return {};
   }
   if (!given.clients.empty() && clients->size() > 1)
-    return std::unexpected("--client: several clients need --server to be paired with");
+    return std::unexpected("--client: several clients need --server or --command to be paired with");
   if (!given.clients.empty())
     for (Contestant& contestant : scenario.contestants) contestant.client = clients->front();
   return {};
@@ -76,6 +82,7 @@ std::string flag_for(const std::string& axis, const Overrides& given) {
 // Returns the first flag that changes a load, a protocol or engines; empty if none is given.
 std::string flag_of_load(const Overrides& given) {
   if (!given.servers.empty()) return "--server";
+  if (!given.commands.empty()) return "--command";
   if (!given.clients.empty()) return "--client";
   if (given.protocol) return "--protocol";
   if (!given.options.empty()) return "--" + given.options.begin()->first;

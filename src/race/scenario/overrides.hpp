@@ -10,6 +10,7 @@ namespace joust::race {
 // in all of its cases.
 struct Overrides {
   std::vector<std::string> servers, clients;  // "epoll", "epoll:trigger=level"; all pairs race
+  std::vector<std::string> commands{};        // "old=./server --port {port}": they come before `servers`
   std::optional<std::string> protocol{};
   Settings options{};                  // options of the protocol
   LoadTexts load{};                    // settings of the load

@@ -10,7 +10,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "race/scenario/cases_toml.hpp"
 #include "race/scenario/engine_choice.hpp"
@@ -22,7 +21,6 @@
 namespace joust::race {
 namespace {
 
-constexpr std::size_t kLongestName = 60;  // characters of a contestant's name
 constexpr Duration kLongestOwnWarmup = std::chrono::minutes(10);
 constexpr std::size_t kLargestScenario = 1 << 20;
 
@@ -148,8 +146,8 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
   if (contestant.name.empty()) {
     if (server || contestant.external()) contestant.name = standard_name(contestant, scenario.contestants);
   }
-  if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))
-    reader.wrong("name", fmt::format("allowed: up to {} bytes without control characters", kLongestName));
+  if (table.contains("name"))
+    if (const auto problem = check_name(contestant.name)) reader.wrong("name", *problem);
   if (!contestant.name.empty() && std::ranges::find(scenario.contestants, contestant.name,
                                                     &Contestant::name) != scenario.contestants.end())
     reader.wrong(table.contains("name") ? "name" : "server",
@@ -171,8 +169,8 @@ void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario&
     if (!matrix->contains("servers"))
       pairs.wrong("servers", "missing; allowed: a list of engines [\"epoll\", ...]");
     pairs.finish();
-    scenario.contestants =
-        own_clients || client ? every_pair(servers, clients) : every_server(servers, catalogue);
+    scenario.contestants = every_server(servers, catalogue);
+    if (own_clients || client) scenario.contestants = with_clients(scenario.contestants, clients);
   }
   for (const toml::table* each : reader.tables("contestant"))
     read_contestant(*each, client, catalogue, scenario, problems);
