@@ -40,6 +40,13 @@ void Race::add_contestants_to(Command command) {
   add_list("--command", flags.commands, "NAME=COMMAND",
            "a server of your own: a shell command that listens on {port} of 127.0.0.1 (or on that of the "
            "variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
+  add_text(command, "--ready", flags.ready,
+           "a command is ready when it has printed a line with this text on its standard output [when it "
+           "accepts a connection]",
+           group, "TEXT");
+  add_time(command, "--ready-timeout", flags.ready_timeout,
+           "how long a server may take until it listens; then the contestant has failed [15s]", group,
+           std::chrono::milliseconds(1));
   add_list("--client", flags.clients, "E,E", "client engines; each meets every server [epoll]");
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");

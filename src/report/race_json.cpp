@@ -36,7 +36,9 @@ ordered_json engine_json(const EngineChoice& choice) {
 
 ordered_json server_json(const race::Contestant& contestant) {
   if (!contestant.external()) return engine_json(contestant.server);
-  return {{"engine", "external"}, {"command", contestant.command}};
+  ordered_json json{{"engine", "external"}, {"command", contestant.command}};
+  if (!contestant.ready.empty()) json["ready"] = contestant.ready;
+  return json;
 }
 
 ordered_json client_json(const race::Contestant& contestant) {
@@ -224,6 +226,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
                     {"call_count", call_count_json(entry.calls)},
                     {"summary", summary_json(entry.summary)}};
   if (entry.contestant.warmup) json["warmup_s"] = seconds(entry.contestant.warmup);
+  if (entry.contestant.ready_timeout) json["ready_timeout_s"] = seconds(entry.contestant.ready_timeout);
   return json;
 }
 

@@ -17,7 +17,7 @@ listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
 while True:
     threading.Thread(target=echo, args=(listener.accept()[0],), daemon=True).start()
 """
-SHORT = ("-p", "echo", "-c", 2, "-d", "60ms", "-w", "10ms", "--rounds", 1, "--allow-unranked")
+SHORT = ("-p", "echo", "-c", 2, "-w", "10ms", "--rounds", 1, "--allow-unranked")
 
 
 class Commands(Case):
@@ -28,10 +28,10 @@ class Commands(Case):
             text.write(before + SERVER)
         return f"exec {sys.executable} -u {script} {{port}}"
 
-    def race(self, *arguments):
+    def race(self, *arguments, duration="60ms"):
         """The finished process of a short race, and its contestants by name."""
         file = self.path("result.json")
-        done = run("race", *SHORT, *arguments, "--json", file)
+        done = run("race", *SHORT, "-d", duration, *arguments, "--json", file)
         with open(file, encoding="utf-8") as text:
             entries = json.load(text)["contestants"]
         return done, {entry["name"]: entry for entry in entries if entry["kind"] == "contestant"}
@@ -45,6 +45,63 @@ class Commands(Case):
         for entry in contestants.values():
             self.assertNotIn("failure", entry["trials"][0], done.stderr)
         self.assertIn("ratio to old", done.stdout)
+
+    def failed(self, before, *arguments, duration="60ms"):
+        """The complaints about a contestant `new` whose server does `before` first, beside one that works."""
+        new = self.server("new.py", before)
+        done, contestants = self.race("--command", f"old={self.server()}", "--command", f"new={new}",
+                                      *arguments, duration=duration)  # fmt: skip
+        self.assertNotIn("failure", contestants["old"]["trials"][0], done.stderr)
+        self.assertIn("failure", contestants["new"]["trials"][0], done.stderr)
+        self.assertIn("new is not ranked", done.stdout)
+        return done.stderr
+
+    def measured(self, before, *arguments):
+        done, contestants = self.race("--command", f"new={self.server('new.py', before)}", *arguments)
+        self.assertNotIn("failure", contestants["new"]["trials"][0], done.stderr)
+        return done
+
+    def test_a_server_that_takes_seconds_to_listen(self):
+        slow = "import time; time.sleep(1)\n"
+        self.measured(slow)
+        complaints = self.failed(slow, "--ready-timeout", "500ms")
+        self.assertRegex(complaints, r"^new: the server did not accept a connection on 127\.0\.0\.1:\d+ "
+                                     r"within 500 ms \(--ready-timeout allows more\)")
+
+    def test_a_line_may_say_that_a_server_is_ready(self):
+        self.measured("print('one moment'); print('now listening')\n", "--ready", "listening")
+        done, contestants = self.race("--command", f"new={self.server('new.py', 'print(5)')}",
+                                      "--ready", "listening", "--ready-timeout", "1s")  # fmt: skip
+        self.assertIn("new: the server did not print a line with 'listening' within 1.00 s", done.stderr)
+        self.assertIn("\n    | 5\n", done.stderr)
+        self.assertEqual(contestants["new"]["server"]["ready"], "listening")
+        self.assertEqual(contestants["new"]["ready_timeout_s"], 1)
+        self.valid(self.path("result.json"))
+
+    def test_a_server_that_prints_much(self):
+        self.measured("import os, threading\n"
+                      "def flood():\n"
+                      "    while True: os.write(1, b'y\\n' * 4000); os.write(2, b'n\\n' * 4000)\n"
+                      "threading.Thread(target=flood, daemon=True).start()\n")  # fmt: skip
+
+    def test_a_server_that_cannot_start_says_why(self):
+        complaints = self.failed("import sys; sys.exit('no file config.ini')\n")
+        self.assertRegex(complaints, r"^new: the server ended before it could accept a connection on "
+                                     r"127\.0\.0\.1:\d+: exit code 1\n    \| no file config\.ini\n")
+        self.assertIn("\n    | no file config.ini\n", self.failed("print('no file config.ini'); exit(1)\n"))
+
+    def test_a_server_that_dies_in_the_middle_says_why(self):
+        dies = ("import os, threading, time\n"
+                "def die():\n"
+                "    time.sleep(2); os.write(2, b'out of luck\\n'); os._exit(7)\n"
+                "threading.Thread(target=die, daemon=True).start()\n")  # fmt: skip
+        complaints = self.failed(dies, duration="4s")
+        self.assertIn("new: the server ended in the middle of the trial: exit code 7\n    | out of luck\n",
+                      complaints)
+
+    def test_a_server_that_ignores_sigterm_is_killed_and_told_of(self):
+        done = self.measured("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
+        self.assertIn("note: it did not end within 8.00 s of SIGTERM, and was killed (new)", done.stdout)
 
     def test_a_command_that_is_wrong_is_named(self):
         cases = {

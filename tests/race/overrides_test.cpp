@@ -170,6 +170,23 @@ TEST(Overrides, CommandsTakeThePlaceOfAFilesContestantsAndMeetEveryClient) {
   EXPECT_EQ(scenario.contestants[1].command, "./a {port}");
 }
 
+TEST(Overrides, SayWhenACommandIsReady) {
+  const Scenario scenario = applied({.servers = {"epoll"},
+                                     .clients = {},
+                                     .commands = {"mine=./a {port}"},
+                                     .ready = "listening",
+                                     .ready_timeout = seconds(40)});
+  EXPECT_EQ(scenario.contestants[0].ready, "listening");
+  EXPECT_EQ(scenario.contestants[1].ready, "") << "it reports when it listens";
+  for (const Contestant& contestant : scenario.contestants)
+    EXPECT_EQ(contestant.ready_timeout, seconds(40)) << contestant.name;
+  EXPECT_EQ(
+      problem({.servers = {"epoll"}, .clients = {}, .ready = "listening"}),
+      "--ready: no contestant is a command, and joust's own servers report when they listen; leave it out");
+  EXPECT_EQ(problem({.servers = {}, .clients = {}, .commands = {"mine=./a {port}"}, .ready = ""}),
+            "--ready: it is empty; allowed: a part of a line that a command prints");
+}
+
 TEST(Overrides, SayWhichCommandIsWrong) {
   const auto wrong = [](std::vector<std::string> commands) {
     return problem({.servers = {}, .clients = {}, .commands = std::move(commands)});

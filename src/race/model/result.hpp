@@ -44,6 +44,7 @@ struct ServerResult : ChildFacts {
   std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
   std::string cpu_unknown{};     // why the CPU time in `usage` is not that of the server; empty if it is
   bool ignores_ends = false;     // a process of it ignores the end of its children, whose CPU time is lost
+  bool ignores_stop = false;     // an external server that did not end when it was asked to
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};

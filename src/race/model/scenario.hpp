@@ -87,6 +87,8 @@ struct Contestant {
   std::vector<std::string> cases{};  // the cases that it takes part in; empty: all of its kind
   bool moves_files = true;           // false: shows a bound and moves no files, so it is not ranked
   std::optional<Duration> warmup{};  // in place of the load's, for this contestant alone
+  std::string ready{};  // its command prints a line with this text when it listens; empty: connections tell
+  std::optional<Duration> ready_timeout{};  // until its server listens; empty: see ProcessSetup
 
   bool external() const { return !command.empty() || !transfer.empty(); }
   bool takes_part_in(const Case& one) const;

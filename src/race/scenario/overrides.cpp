@@ -124,7 +124,18 @@ std::optional<std::string> objection_to_load(const Overrides& given, const Scena
   return std::nullopt;
 }
 
+// Returns why no contestant can have this text of --ready.
+std::optional<std::string> objection_to_ready(const Overrides& given, const Scenario& scenario) {
+  if (!given.ready) return std::nullopt;
+  if (given.ready->empty()) return "--ready: it is empty; allowed: a part of a line that a command prints";
+  const auto has_command = [](const Contestant& contestant) { return !contestant.command.empty(); };
+  if (std::ranges::any_of(scenario.contestants, has_command)) return std::nullopt;
+  return "--ready: no contestant is a command, and joust's own servers report when they listen; leave it out";
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
+  if (!contestant.command.empty()) replace(contestant.ready, given.ready);
+  if (given.ready_timeout) contestant.ready_timeout = given.ready_timeout;
   replace(contestant.server.threads, given.threads.server);
   replace(contestant.client.threads, given.threads.client);
   contestant.client.threads_given |= given.threads.client.has_value();
@@ -163,6 +174,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)
     return std::unexpected(given.sweep ? replaced.error() : where + replaced.error());
   if (auto problem = check_threads(given.threads, scenario, catalogue)) return std::unexpected(*problem);
+  if (auto problem = objection_to_ready(given, scenario)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
   if (given.quick) {

@@ -17,6 +17,8 @@ struct Overrides {
   std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> sweep{};  // "connections=1..20"
   std::optional<Duration> request_timeout{}, trial_timeout{};
+  std::optional<std::string> ready{};       // of contestants with a command
+  std::optional<Duration> ready_timeout{};  // of all
   std::optional<std::uint64_t> rounds{}, seed{};
   std::optional<bool> turns{};
   std::optional<Duration> turn{}, time{};

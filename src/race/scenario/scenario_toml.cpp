@@ -113,6 +113,12 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
                  "{from} {into}\"");
   else if (contestant.transfer.empty() && !contestant.moves_files)
     reader.wrong("moves_files", "it has no transfer; allowed: false beside a transfer");
+  if (table.contains("ready") && (contestant.command.empty() || contestant.ready.empty()))
+    reader.wrong("ready", contestant.ready.empty()
+                              ? "it is empty; allowed: a part of a line that its command prints"
+                              : "it has no command; allowed: beside a command");
+  if (contestant.ready_timeout && contestant.command.empty() && !contestant.transfer.empty())
+    reader.wrong("ready_timeout", "it has no server; allowed: beside a server or a command");
   const bool reaches = commands.contains("{from}") && commands.contains("{into}");
   for (const auto& [key, text] :
        {std::pair{"command", &contestant.command}, {"transfer", &contestant.transfer}})
@@ -134,7 +140,9 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
                         .transfer = reader.text("transfer").value_or(""),
                         .cases = reader.texts("cases"),
                         .moves_files = reader.boolean("moves_files").value_or(true),
-                        .warmup = reader.duration("warmup", kShortest, kLongestOwnWarmup)};
+                        .warmup = reader.duration("warmup", kShortest, kLongestOwnWarmup),
+                        .ready = reader.text("ready").value_or(""),
+                        .ready_timeout = reader.duration("ready_timeout", kShortest)};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
   contestant.client =
