@@ -19,12 +19,13 @@ std::string race_examples(const Program& program) {
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll,io-uring -p {1} -c 100 --rates 30%,50%,70%,90%
   {0} race --server epoll,poll -p {1} --sweep connections=64,512,4096 --time 60s
-  {0} race --command old='./old --port {{port}}' --command new='./new --port {{port}}' -p {1}
+  {0} race --command old='./old --port {{port}}' --command new='./new --port {{port}}' --fail-below 0.97
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
-3 the measurement is invalid, or a contestant is not ranked, or nothing can be told (--allow-unranked).)",
+3 the measurement is invalid, or a contestant is not ranked, or nothing can be told (--allow-unranked),
+99 a contestant is beyond a threshold (--fail-below, --fail-cost-above).)",
                      program.name, program.protocols.front().name, file);
 }
 
@@ -131,6 +132,24 @@ void Race::add_race_to(Command command) {
           .group(group);
 }
 
+void Race::add_thresholds_to(Command command) {
+  const auto group = "Thresholds";
+  add_text(command, "--fail-below", fail_below,
+           "exit code 99 if the throughput of a contestant is below this ratio to the reference (0.97), with "
+           "its whole interval",
+           group, "RATIO");
+  add_text(command, "--fail-cost-above", fail_cost_above,
+           "exit code 99 if its CPU time per message is above this ratio to the reference (1.03), likewise",
+           group, "RATIO");
+  add_optional(
+      command, "--undecided", undecided,
+      "a threshold within the interval, or a ratio that is not known: ok is no failure, fail is exit "
+      "code 99 [ok]",
+      group, [](Command options, const auto& names, auto& value, const auto& help) {
+        return options.add_option(names, value, help).one_of({"ok", "fail"});
+      });
+}
+
 void add_race(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);
   Command command = root.add_command("race", "Race contestants side by side, and say what can be told");
@@ -145,6 +164,7 @@ void add_race(Command root, const Program& program, int& exit_code) {
   race->add_contestants_to(command);
   race->add_load_to(command);
   race->add_race_to(command);
+  race->add_thresholds_to(command);
   race->protocol.add_options_to(command, program);
   command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });

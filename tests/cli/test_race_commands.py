@@ -2,10 +2,15 @@
 """joust race --command: servers of somebody else, without a scenario file."""
 
 import json
+import os
+import re
 import sys
 import unittest
 
-from program import Case, run
+from program import BUILD, TESTS, Case, run, whose_races_count
+
+ROOT = os.path.dirname(TESTS)
+BARE = os.path.join(BUILD, "benchmarks", "bare_epoll_echo")
 
 # Echoes on the port of its first argument.
 SERVER = """
@@ -102,6 +107,38 @@ class Commands(Case):
     def test_a_server_that_ignores_sigterm_is_killed_and_told_of(self):
         done = self.measured("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
         self.assertIn("note: it did not end within 8.00 s of SIGTERM, and was killed (new)", done.stdout)
+
+    @whose_races_count
+    @unittest.skipUnless(os.path.exists(BARE), "the benchmarks are not built")
+    def test_the_recipe_for_a_shell_finds_the_slower_version(self):
+        with open(os.path.join(ROOT, "docs", "howto", "use-in-ci.md"), encoding="utf-8") as text:
+            recipe = re.search("```sh\n(.*?)```", text.read(), re.DOTALL)[1]
+        recipe = recipe.replace("build/release", BUILD).replace("race.json", self.path("race.json"))
+        done = run("-c", recipe, program="sh")
+        self.assertEqual(done.returncode, 99, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"\na message of new costs [\d.]+ \([\d.]+ to [\d.]+\) of the server "
+                                      r"CPU time of old, above 1\.03: exit code 99\n")  # fmt: skip
+        self.valid(self.path("race.json"))
+        with open(self.path("race.json"), encoding="utf-8") as text:
+            decisions = [each["decision"] for each in json.load(text)["thresholds"]]
+        self.assertEqual(decisions[-1], "beyond")
+
+    def test_thresholds_that_mean_nothing_are_refused(self):
+        two = ("race", "--server", "epoll,threads")
+        self.refused(run(*two, "--fail-below", "3%"), "--fail-below: '3%' is not a ratio", "0.97")
+        self.refused(run(*two, "--fail-cost-above", 103), "'103' is not a ratio between 0.01 and 10")
+        self.refused(run(*two, "--undecided", "fail"), "--undecided: there is no threshold")
+        self.refused(run(*two, "--fail-below", 0.9, "--undecided", "perhaps"), "--undecided", "ok, fail")
+        self.refused(run("race", "--server", "epoll", "--fail-below", 0.9), "there is one contestant")
+        self.refused(run(*two, "-R", "5k", "--fail-below", 0.9), "--fail-below: at a given rate")
+
+    def test_thresholds_stay_out_of_a_document_on_standard_output(self):
+        two = ("-d", "60ms", "--server", "epoll,threads")
+        done = run("race", *SHORT, *two, "--fail-below", 0.9, "--json", "-")
+        said = [each["sentence"] for each in json.loads(done.stdout)["thresholds"]]
+        self.assertEqual(len(said), 1)
+        self.assertIn(f"joust: {said[0]}\n", done.stderr)
+        self.assertIn("not decided whether threads is below 0.9 of epoll", said[0])
 
     def test_a_command_that_is_wrong_is_named(self):
         cases = {

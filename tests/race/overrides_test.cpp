@@ -187,6 +187,22 @@ TEST(Overrides, SayWhenACommandIsReady) {
             "--ready: it is empty; allowed: a part of a line that a command prints");
 }
 
+TEST(Overrides, ThresholdsNeedTwoContestantsAndTheirFigure) {
+  const Scenario scenario = applied(
+      {.servers = {"epoll,threads"}, .clients = {}, .fail_below = 0.97, .undecided = Undecided::fail});
+  EXPECT_EQ(scenario.thresholds.below, 0.97);
+  EXPECT_FALSE(scenario.thresholds.cost_above);
+  EXPECT_EQ(scenario.thresholds.undecided, Undecided::fail);
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .fail_cost_above = 1.03}),
+            "--fail-cost-above: there is one contestant, and none to compare it with; allowed: with two");
+  EXPECT_EQ(problem({.servers = {"epoll,threads"}, .clients = {}, .undecided = Undecided::ok}),
+            "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above");
+  EXPECT_EQ(
+      problem({.servers = {"epoll,threads"}, .clients = {}, .load = {{"rate", "5k"}}, .fail_below = 0.97}),
+      "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, or a "
+      "load without a rate");
+}
+
 TEST(Overrides, SayWhichCommandIsWrong) {
   const auto wrong = [](std::vector<std::string> commands) {
     return problem({.servers = {}, .clients = {}, .commands = std::move(commands)});

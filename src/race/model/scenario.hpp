@@ -143,6 +143,16 @@ struct Case {
   const char* unit() const { return files ? "file" : "message"; }
 };
 
+// The consequence of a ratio of which it is not known on which side of a threshold it is.
+enum class Undecided : std::uint8_t { ok, fail };
+
+// The ratios to the reference beyond which a contestant fails the race.
+struct Thresholds {
+  std::optional<double> below{};       // of throughput: 0.97
+  std::optional<double> cost_above{};  // of CPU time per message: 1.03
+  Undecided undecided = Undecided::ok;
+};
+
 struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
@@ -158,7 +168,8 @@ struct Scenario {
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
-  SocketPlan socket{};             // for cases that give no other
+  Thresholds thresholds{};
+  SocketPlan socket{};  // for cases that give no other
   LimitPlan limits{};
   CpuPlan cpus{};
   std::vector<Case> cases{};

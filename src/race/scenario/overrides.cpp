@@ -133,6 +133,22 @@ std::optional<std::string> objection_to_ready(const Overrides& given, const Scen
   return "--ready: no contestant is a command, and joust's own servers report when they listen; leave it out";
 }
 
+// Returns why the thresholds that were given mean nothing.
+std::optional<std::string> objection_to_thresholds(const Overrides& given, const Scenario& scenario) {
+  if (!given.fail_below && !given.fail_cost_above) {
+    if (!given.undecided) return std::nullopt;
+    return "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above";
+  }
+  const char* const flag = given.fail_below ? "--fail-below" : "--fail-cost-above";
+  if (scenario.contestants.size() < 2)
+    return fmt::format("{}: there is one contestant, and none to compare it with; allowed: with two", flag);
+  if (given.fail_below && std::ranges::all_of(scenario.cases, &Case::open_loop))
+    return "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, "
+           "or a "
+           "load without a rate";
+  return std::nullopt;
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
   if (!contestant.command.empty()) replace(contestant.ready, given.ready);
   if (given.ready_timeout) contestant.ready_timeout = given.ready_timeout;
@@ -203,6 +219,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())
     if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
+  if (auto problem = objection_to_thresholds(given, scenario)) return std::unexpected(*problem);
+  if (given.fail_below) scenario.thresholds.below = given.fail_below;
+  if (given.fail_cost_above) scenario.thresholds.cost_above = given.fail_cost_above;
+  replace(scenario.thresholds.undecided, given.undecided);
   if (given.request_timeout) scenario.limits.request_timeout = given.request_timeout;
   if (given.trial_timeout) scenario.limits.trial_timeout = given.trial_timeout;
   replace(scenario.cpus.server, given.server_cpus);

@@ -24,6 +24,8 @@ struct Overrides {
   std::optional<Duration> turn{}, time{};
   std::optional<double> precision{}, least_difference{};  // 0.03 is 3 %
   std::optional<std::string> reference{};
+  std::optional<double> fail_below{}, fail_cost_above{};  // 0.97; see Thresholds
+  std::optional<Undecided> undecided{};
   ThreadNumbers threads{};
   std::optional<std::string> wait{};  // of both sides
   std::optional<std::string> server_cpus{}, client_cpus{};
