@@ -42,6 +42,8 @@
 namespace joust {
 namespace {
 
+static_assert(race::kBeyondThreshold == kThreshold);
+
 // Removes the program's name before a child's complaint, because this program's own complaint begins with it
 // too.
 std::string without_name(std::string words, const Program& program) {
