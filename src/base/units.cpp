@@ -109,6 +109,14 @@ std::expected<double, std::string> parse_percent(std::string_view text) {
   return *percent / 100;
 }
 
+std::expected<double, std::string> parse_ratio(std::string_view text) {
+  static constexpr std::array kUnits{Unit{"", 1}};
+  const auto ratio = parse_scaled(text, kUnits, "0.97");
+  if (ratio && *ratio >= 0.01 && *ratio <= 10) return ratio;
+  return std::unexpected(fmt::format(
+      "'{}' is not a ratio between 0.01 and 10 (write 0.97 for 3 % less, 1.03 for 3 % more)", text));
+}
+
 std::string format_duration(Duration time) {
   const double ns = static_cast<double>(time.count());
   const double size = std::abs(ns);

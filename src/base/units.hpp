@@ -31,6 +31,9 @@ std::expected<Duration, std::string> parse_duration(std::string_view text);
 // Reads "3%", "0.5%" as a fraction above 0 and below 1.
 std::expected<double, std::string> parse_percent(std::string_view text);
 
+// Reads "0.97", a ratio from 0.01 to 10.
+std::expected<double, std::string> parse_ratio(std::string_view text);
+
 std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
 std::string format_count(double count);      // "106k", "1.20M"
 

@@ -19,11 +19,13 @@ std::string race_examples(const Program& program) {
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
   {0} race --server epoll,io-uring -p {1} -c 100 --rates 30%,50%,70%,90%
   {0} race --server epoll,poll -p {1} --sweep connections=64,512,4096 --time 60s
+  {0} race --command old='./old --port {{port}}' --command new='./new --port {{port}}' --fail-below 0.97
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
-3 the measurement is invalid, or a contestant is not ranked, or nothing can be told (--allow-unranked).)",
+3 the measurement is invalid, or a contestant is not ranked, or nothing can be told (--allow-unranked),
+99 a contestant is beyond a threshold (--fail-below, --fail-cost-above).)",
                      program.name, program.protocols.front().name, file);
 }
 
@@ -31,11 +33,22 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contes
 
 void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
-  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help) {
-    command.add_option(name, into, help).type_name("E,E").group(group);
+  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* type,
+                            const char* help) {
+    command.add_option(name, into, help).type_name(type).group(group);
   };
-  add_list("--server", flags.servers, "server engines; a knob is written epoll:trigger=level");
-  add_list("--client", flags.clients, "client engines; each meets every server [epoll]");
+  add_list("--server", flags.servers, "E,E", "server engines; a knob is written epoll:trigger=level");
+  add_list("--command", flags.commands, "NAME=COMMAND",
+           "a server of your own: a shell command that listens on {port} of 127.0.0.1 (or on that of the "
+           "variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
+  add_text(command, "--ready", flags.ready,
+           "a command is ready when it has printed a line with this text on its standard output [when it "
+           "accepts a connection]",
+           group, "TEXT");
+  add_time(command, "--ready-timeout", flags.ready_timeout,
+           "how long a server may take until it listens; then the contestant has failed [15s]", group,
+           std::chrono::milliseconds(1));
+  add_list("--client", flags.clients, "E,E", "client engines; each meets every server [epoll]");
   add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
            "NAME");
   add_number(command, "-t,--threads", flags.threads.server,
@@ -119,6 +132,24 @@ void Race::add_race_to(Command command) {
           .group(group);
 }
 
+void Race::add_thresholds_to(Command command) {
+  const auto group = "Thresholds";
+  add_text(command, "--fail-below", fail_below,
+           "exit code 99 if the throughput of a contestant is below this ratio to the reference (0.97), with "
+           "its whole interval",
+           group, "RATIO");
+  add_text(command, "--fail-cost-above", fail_cost_above,
+           "exit code 99 if its CPU time per message is above this ratio to the reference (1.03), likewise",
+           group, "RATIO");
+  add_optional(
+      command, "--undecided", undecided,
+      "a threshold within the interval, or a ratio that is not known: ok is no failure, fail is exit "
+      "code 99 [ok]",
+      group, [](Command options, const auto& names, auto& value, const auto& help) {
+        return options.add_option(names, value, help).one_of({"ok", "fail"});
+      });
+}
+
 void add_race(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);
   Command command = root.add_command("race", "Race contestants side by side, and say what can be told");
@@ -133,6 +164,7 @@ void add_race(Command root, const Program& program, int& exit_code) {
   race->add_contestants_to(command);
   race->add_load_to(command);
   race->add_race_to(command);
+  race->add_thresholds_to(command);
   race->protocol.add_options_to(command, program);
   command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });

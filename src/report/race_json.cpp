@@ -36,7 +36,9 @@ ordered_json engine_json(const EngineChoice& choice) {
 
 ordered_json server_json(const race::Contestant& contestant) {
   if (!contestant.external()) return engine_json(contestant.server);
-  return {{"engine", "external"}, {"command", contestant.command}};
+  ordered_json json{{"engine", "external"}, {"command", contestant.command}};
+  if (!contestant.ready.empty()) json["ready"] = contestant.ready;
+  return json;
 }
 
 ordered_json client_json(const race::Contestant& contestant) {
@@ -195,6 +197,24 @@ ordered_json itself_json(const CaseResult& one) {
   return json;
 }
 
+const char* standing_text(race::Standing standing) {
+  return standing == race::Standing::beyond   ? "beyond"
+         : standing == race::Standing::within ? "within"
+                                              : "undecided";
+}
+
+ordered_json threshold_json(const CaseResult& one, const race::ThresholdFinding& finding) {
+  return {{"case", one.plan.name},
+          {"contestant", finding.contestant},
+          {"reference", finding.reference},
+          {"figure", finding.is_cost ? cost_figure(one) : ranking_figure(one)},
+          {"ratio", finding.ratio ? ratio_json(*finding.ratio) : ordered_json(nullptr)},
+          {"fails", finding.fails == race::Fails::below ? "below" : "above"},
+          {"limit", finding.limit},
+          {"decision", standing_text(finding.standing)},
+          {"sentence", finding.sentence}};
+}
+
 const char* kind_text(EntryKind kind) {
   return kind == EntryKind::contestant ? "contestant" : kind == EntryKind::again ? "again" : "ceiling";
 }
@@ -224,6 +244,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
                     {"call_count", call_count_json(entry.calls)},
                     {"summary", summary_json(entry.summary)}};
   if (entry.contestant.warmup) json["warmup_s"] = seconds(entry.contestant.warmup);
+  if (entry.contestant.ready_timeout) json["ready_timeout_s"] = seconds(entry.contestant.ready_timeout);
   return json;
 }
 
@@ -347,11 +368,13 @@ std::string verdict_text(const race::RaceResult& race) {
 
 std::string race_json(const race::RaceResult& race) {
   ordered_json cases = ordered_json::array(), checks = ordered_json::array(),
-               contestants = ordered_json::array();
+               contestants = ordered_json::array(), thresholds = ordered_json::array();
   for (const CaseResult& one : race.cases) {
     cases.push_back(case_json(one));
     for (const race::CheckResult& check : one.checks) checks.push_back(check_json(one, check));
     for (const Entry& entry : one.entries) contestants.push_back(contestant_json(one, entry));
+    for (const race::ThresholdFinding& finding : one.thresholds)
+      thresholds.push_back(threshold_json(one, finding));
   }
   const ordered_json document{{"schema", kSchema},
                               {"joust", race.version},
@@ -367,6 +390,7 @@ std::string race_json(const race::RaceResult& race) {
                               {"complete", race.complete},
                               {"incomplete", race.incomplete},
                               {"verdict", verdict_text(race)},
+                              {"thresholds", std::move(thresholds)},
                               {"scenario", scenario_json(race)},
                               {"cases", std::move(cases)},
                               {"checks", std::move(checks)},

@@ -158,5 +158,14 @@ TEST(FormatSpeed, HasThreeDigitsOfAnyUnit) {
   EXPECT_EQ(format_speed(1234.4e6), "1234 MB/s");
 }
 
+TEST(Units, ARatioIsNoPercentage) {
+  EXPECT_EQ(parse_ratio("0.97"), 0.97);
+  EXPECT_EQ(parse_ratio("1"), 1);
+  for (const char* wrong : {"3%", "97", "0", "-1", "0.97x", "", "nan"})
+    EXPECT_EQ(parse_ratio(wrong).error(),
+              std::string("'") + wrong +
+                  "' is not a ratio between 0.01 and 10 (write 0.97 for 3 % less, 1.03 for 3 % more)");
+}
+
 }  // namespace
 }  // namespace joust

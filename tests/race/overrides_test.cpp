@@ -24,6 +24,12 @@ std::string problem(const Overrides& given, Scenario scenario = empty_scenario(f
   return done ? "no problem" : done.error();
 }
 
+std::vector<std::string> names_of(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
+  return names;
+}
+
 TEST(Overrides, DescribeARaceOfTheirOwn) {
   const Scenario scenario = applied({.servers = {"threads", "epoll:trigger=level"},
                                      .clients = {"epoll", "io-uring"},
@@ -137,12 +143,89 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
 
 TEST(Overrides, EqualContestantsHaveNumbers) {
   const Scenario scenario = applied({.servers = {"epoll,threads", "epoll"}, .clients = {"epoll,epoll"}});
-  std::vector<std::string> names;
-  for (const Contestant& contestant : scenario.contestants) names.push_back(contestant.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"epoll/epoll", "epoll/epoll#2", "threads/epoll",
-                                             "threads/epoll#2", "epoll#2/epoll", "epoll#2/epoll#2"}));
+  EXPECT_EQ(names_of(scenario),
+            (std::vector<std::string>{"epoll/epoll", "epoll/epoll#2", "threads/epoll", "threads/epoll#2",
+                                      "epoll#2/epoll", "epoll#2/epoll#2"}));
   EXPECT_EQ(problem({.servers = {"epoll:trigger=level:trigger=edge"}, .clients = {}}),
             "--server: knob 'trigger' is given twice in 'epoll:trigger=level:trigger=edge'");
+}
+
+TEST(Overrides, CommandsAreContestantsBeforeTheServers) {
+  const Scenario scenario = applied(
+      {.servers = {"epoll"}, .clients = {}, .commands = {"old=./a --port={port}", "new=A=b ./a {port}"}});
+  EXPECT_EQ(names_of(scenario), (std::vector<std::string>{"old", "new", "epoll"}));
+  EXPECT_EQ(scenario.contestants[0].command, "./a --port={port}");
+  EXPECT_EQ(scenario.contestants[1].command, "A=b ./a {port}");
+  EXPECT_EQ(scenario.contestants[1].client.engine, "epoll");
+  EXPECT_TRUE(scenario.contestants[1].external());
+  EXPECT_FALSE(scenario.contestants[2].external());
+}
+
+TEST(Overrides, CommandsTakeThePlaceOfAFilesContestantsAndMeetEveryClient) {
+  const Scenario scenario =
+      applied({.servers = {}, .clients = {"epoll,threads"}, .commands = {"mine=./a {port}"}},
+              fake_scenario({"threads", "epoll"}));
+  EXPECT_EQ(names_of(scenario), (std::vector<std::string>{"mine/epoll", "mine/threads"}));
+  EXPECT_EQ(scenario.contestants[1].client.engine, "threads");
+  EXPECT_EQ(scenario.contestants[1].command, "./a {port}");
+}
+
+TEST(Overrides, SayWhenACommandIsReady) {
+  const Scenario scenario = applied({.servers = {"epoll"},
+                                     .clients = {},
+                                     .commands = {"mine=./a {port}"},
+                                     .ready = "listening",
+                                     .ready_timeout = seconds(40)});
+  EXPECT_EQ(scenario.contestants[0].ready, "listening");
+  EXPECT_EQ(scenario.contestants[1].ready, "") << "it reports when it listens";
+  for (const Contestant& contestant : scenario.contestants)
+    EXPECT_EQ(contestant.ready_timeout, seconds(40)) << contestant.name;
+  EXPECT_EQ(
+      problem({.servers = {"epoll"}, .clients = {}, .ready = "listening"}),
+      "--ready: no contestant is a command, and joust's own servers report when they listen; leave it out");
+  EXPECT_EQ(problem({.servers = {}, .clients = {}, .commands = {"mine=./a {port}"}, .ready = ""}),
+            "--ready: it is empty; allowed: a part of a line that a command prints");
+}
+
+TEST(Overrides, ThresholdsNeedTwoContestantsAndTheirFigure) {
+  const Scenario scenario = applied(
+      {.servers = {"epoll,threads"}, .clients = {}, .fail_below = 0.97, .undecided = Undecided::fail});
+  EXPECT_EQ(scenario.thresholds.below, 0.97);
+  EXPECT_FALSE(scenario.thresholds.cost_above);
+  EXPECT_EQ(scenario.thresholds.undecided, Undecided::fail);
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .fail_cost_above = 1.03}),
+            "--fail-cost-above: there is one contestant, and none to compare it with; allowed: with two");
+  EXPECT_EQ(problem({.servers = {"epoll,threads"}, .clients = {}, .undecided = Undecided::ok}),
+            "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above");
+  EXPECT_EQ(
+      problem({.servers = {"epoll,threads"}, .clients = {}, .load = {{"rate", "5k"}}, .fail_below = 0.97}),
+      "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, or a "
+      "load without a rate");
+}
+
+TEST(Overrides, SayWhichCommandIsWrong) {
+  const auto wrong = [](std::vector<std::string> commands) {
+    return problem({.servers = {}, .clients = {}, .commands = std::move(commands)});
+  };
+  const std::string form = "write NAME=COMMAND, such as --command old='./server --port {port}'";
+  EXPECT_EQ(wrong({"./server {port}"}), "--command './server {port}': there is no equals sign; " + form);
+  EXPECT_EQ(wrong({"=x"}), "--command '=x': there is no name before the equals sign; " + form);
+  EXPECT_EQ(wrong({"new= "}), "--command 'new= ': there is no command after the equals sign; " + form);
+  EXPECT_EQ(wrong({"./server --port={port}"}),
+            "--command './server --port={port}': the name before the equals sign is './server --port', and a "
+            "name has no spaces, slashes, braces or quotes here; " +
+                form);
+  EXPECT_EQ(wrong({std::string(61, 'x') + "=x"}).substr(74),
+            "': the name: allowed: up to 60 bytes without control characters");
+  EXPECT_EQ(wrong({"new=a {port}", "new=b {port}"}),
+            "--command 'new=b {port}': another contestant is called 'new'; give each a name of its own");
+  EXPECT_EQ(wrong({"new=a {prot}"}),
+            "--command 'new=a {prot}': a place in braces is not filled in; did you mean {port}?");
+  EXPECT_EQ(wrong({"new={here}/a"}),
+            "--command 'new={here}/a': {here} is the folder of a scenario's file; write the path from the "
+            "current directory");
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .commands = {"epoll=a {port}"}}),
+            "two contestants are called 'epoll': give one another name");
 }
 
 TEST(Overrides, EveryServerMustHaveTheThreads) {

@@ -54,6 +54,8 @@ name = "other program"
 command = "server --port {port}"
 needs = "server"
 warmup = "3s"
+ready = "listening"
+ready_timeout = "40s"
 client = "epoll:trigger=level"
 )");
   ASSERT_TRUE(scenario) << scenario.error();
@@ -111,6 +113,14 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
       "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, rates; did you mean "
       "'connections'?");
+}
+
+TEST_F(ScenarioFile, OnlyACommandSaysThatItIsReady) {
+  const std::string load = "load = { duration = \"1s\" }\n[[contestant]]\n";
+  EXPECT_EQ(problem(load + "server = \"epoll\"\nready = \"listening\"\n"),
+            "4:1: key 'contestant.ready': it has no command; allowed: beside a command");
+  EXPECT_EQ(problem(load + "command = \"a {port}\"\nready = \"\"\n"),
+            "4:1: key 'contestant.ready': it is empty; allowed: a part of a line that its command prints");
 }
 
 TEST_F(ScenarioFile, WrongTypesSayWhatIsAllowed) {

@@ -33,6 +33,7 @@ TEST(CommandValues, AProgramOfTheSourcesIsKnown) {
   const std::string own = JOUST_SOURCE_DIR "/scenarios/plain-programs.toml";
   EXPECT_TRUE(is_built_program(with_folder("exec {here}/../build/release/benchmarks/a {port}", own), own));
   EXPECT_FALSE(is_built_program(with_folder("exec {here}/server {port}", own), own));
+  EXPECT_FALSE(is_built_program("build/release/benchmarks/a {port}", "")) << "of --command";
   EXPECT_FALSE(is_built_program(with_folder("exec {here}/../build/server {port}", "/a/b.toml"), "/a/b.toml"));
 }
 

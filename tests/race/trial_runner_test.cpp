@@ -98,12 +98,14 @@ TEST_F(Trials, AServerThatDiesAtStartLeavesItsLastWords) {
 
 TEST_F(Trials, AServerThatNeverListensIsKilled) {
   server_start = milliseconds(100);
-  EXPECT_EQ(run("never-listens").failure, "the server did not listen within 100 ms");
+  EXPECT_EQ(run("never-listens").failure,
+            "the server did not listen within 100 ms (--ready-timeout allows more)");
 }
 
 TEST_F(Trials, TheLimitOfATrialIsThatOfItsStartToo) {
   scenario.limits.trial_timeout = milliseconds(150);
-  EXPECT_EQ(run("never-listens").failure, "the server did not listen within 150 ms");
+  EXPECT_EQ(run("never-listens").failure,
+            "the server did not listen within 150 ms (--ready-timeout allows more)");
 }
 
 TEST_F(Trials, AServerThatCrashesIsNamedWithItsSignal) {

@@ -137,6 +137,22 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
   EXPECT_EQ(last.costs.pairs.front().decision, one.costs.pairs.front().decision);
 }
 
+TEST_F(TurnRace, DoesNotEndEarlyWhileAThresholdIsNotDecided) {
+  scenario.rounds = 0;
+  const auto rounds_until_12 = [&] {
+    Stop enough;
+    runner.world.generations = 0;
+    runner.world.alter = [&](const TrialOrder&, Trial&) {
+      if (runner.world.generations == 12) enough.request();
+    };
+    return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, enough).rounds;
+  };
+  scenario.thresholds.below = 0.9;
+  EXPECT_LT(rounds_until_12(), 10U) << "decided at the first look";
+  scenario.thresholds.below = 1;
+  EXPECT_GE(rounds_until_12(), 11U) << "equals are on neither side of 1";
+}
+
 TEST_F(TurnRace, ALookThatIsNotPreciseIsKeptToo) {
   scenario.rounds = 0;
   runner.world.generation_noise = 0.2;

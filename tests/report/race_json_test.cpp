@@ -103,6 +103,26 @@ TEST(RaceJson, HoldsWhatOthersRelyOn) {
   EXPECT_GT(trial["server"]["system_calls"], 100000);
 }
 
+TEST(RaceJson, HasEachContestantBesideEachThreshold) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll", "broken"}, 10);
+  scenario.thresholds = {.below = 0.97, .cost_above = 1.03};
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 70e3}, {"epoll", 60e3}};
+  const std::string text = race_json(judged(scenario, runner));
+  const json document = json::parse(text);
+  const json& thresholds = document["thresholds"];
+  ASSERT_EQ(thresholds.size(), 4U);
+  EXPECT_EQ(thresholds[0]["contestant"], "epoll");
+  EXPECT_EQ(thresholds[0]["decision"], "beyond");
+  EXPECT_LT(thresholds[0]["ratio"]["high"], 0.97);
+  EXPECT_EQ(thresholds[1]["decision"], "undecided");
+  EXPECT_TRUE(thresholds[1]["ratio"].is_null());
+  EXPECT_EQ(thresholds[2]["figure"], "server_cpu_us_per_message");
+  EXPECT_EQ(thresholds[2]["fails"], "above");
+  EXPECT_TRUE(json::parse(race_json(plain_race()))["thresholds"].empty());
+  expect_valid(text);
+}
+
 TEST(RaceJson, HasADecisionForEveryPairAndFigure) {
   const json pairs = json::parse(race_json(plain_race()))["cases"][0]["pairs"];
   ASSERT_EQ(pairs.size(), 6u) << "three contestants, two figures";

@@ -11,12 +11,16 @@
 namespace joust::report {
 namespace {
 
+std::vector<race::Contestant> every_pair(const std::vector<EngineChoice>& servers,
+                                         const std::vector<EngineChoice>& clients) {
+  return race::with_clients(race::every_server(servers, race::fake_catalogue()), clients);
+}
+
 // Two clients meet three servers, and a pair of its own stands beside them.
 race::RaceResult crossed_race() {
   race::Scenario scenario = race::fake_scenario({"epoll"}, 3);
-  scenario.contestants =
-      race::every_pair({{.engine = "threads"}, {.engine = "epoll"}, {.engine = "io-uring"}},
-                       {{.engine = "threads"}, {.engine = "epoll"}});
+  scenario.contestants = every_pair({{.engine = "threads"}, {.engine = "epoll"}, {.engine = "io-uring"}},
+                                    {{.engine = "threads"}, {.engine = "epoll"}});
   scenario.contestants.push_back({.name = "beside",
                                   .server = {.engine = "epoll", .wait = "spin"},
                                   .command = {},
@@ -39,8 +43,8 @@ TEST(RaceMatrix, HasARowForEachClientAndAColumnForEachServer) {
 
 TEST(RaceMatrix, ShowsAPairAsOftenAsItIsThere) {
   race::Scenario scenario = race::fake_scenario({"epoll"}, 3);
-  scenario.contestants = race::every_pair({{.engine = "epoll"}, {.engine = "epoll"}},
-                                          {{.engine = "threads"}, {.engine = "poll"}});
+  scenario.contestants =
+      every_pair({{.engine = "epoll"}, {.engine = "epoll"}}, {{.engine = "threads"}, {.engine = "poll"}});
   race::FakeRunner runner;
   runner.throughput = {
       {"epoll/threads", 40e3}, {"epoll/poll", 50e3}, {"epoll#2/threads", 60e3}, {"epoll#2/poll", 70e3}};

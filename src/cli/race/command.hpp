@@ -24,6 +24,7 @@ struct Race {
   LoadArguments load{};
   ProtocolArguments protocol{};
   std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
+  std::optional<std::string> fail_below{}, fail_cost_above{}, undecided{};
   std::string json{};
   std::optional<Option> json_option{};
   bool dry_run = false, full = false;
@@ -32,7 +33,9 @@ struct Race {
   void add_contestants_to(Command command);
   void add_load_to(Command command);
   void add_race_to(Command command);
+  void add_thresholds_to(Command command);
   void find_file();
+  void read_flags();
   int run();
   bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;

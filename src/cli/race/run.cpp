@@ -25,6 +25,7 @@
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
 #include "race/judgement/judge.hpp"
+#include "race/judgement/thresholds.hpp"
 #include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
 #include "race/scenario/scenario_toml.hpp"
@@ -40,6 +41,8 @@
 
 namespace joust {
 namespace {
+
+static_assert(race::kBeyondThreshold == kThreshold);
 
 // Removes the program's name before a child's complaint, because this program's own complaint begins with it
 // too.
@@ -98,10 +101,11 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
     auto read = race::read_scenario(file, catalogue, size);
     if (!read) throw UsageError(read.error());
     scenario = std::move(*read);
-  } else if (flags.servers.empty()) {
-    throw UsageError(fmt::format(
-        "there are no contestants; give a scenario, or --server E,E,... --client E; see '{} race --help'",
-        program.name));
+  } else if (flags.servers.empty() && flags.commands.empty()) {
+    throw UsageError(
+        fmt::format("there are no contestants; give a scenario, --server E,E,... --client E, or "
+                    "--command NAME='SHELL COMMAND'; see '{} race --help'",
+                    program.name));
   }
   if (const auto applied = race::apply(flags, scenario, catalogue); !applied)
     throw UsageError(applied.error());
@@ -135,12 +139,17 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
+  const std::vector<std::string> thresholds = race::threshold_sentences(result);
   std::string unwritten;  // first: standard output may be lost
   if (keeps_result()) unwritten = keep_result(json, report::race_json(result));
-  if (json == "-")
+  if (json == "-") {
     print_result(report::race_json(result));
-  else
-    print_result(in_locale(report::race_table(result, report::terminal_of(STDOUT_FILENO))));
+    for (const std::string& sentence : thresholds) complain(program, sentence);
+  } else {
+    std::string shown = report::race_table(result, report::terminal_of(STDOUT_FILENO));
+    for (const std::string& sentence : thresholds) shown += sentence + "\n";
+    print_result(in_locale(shown));
+  }
   if (!unwritten.empty()) {
     complain(program, unwritten);
     return kRunError;
@@ -169,21 +178,28 @@ void Race::find_file() {
   }
 }
 
-int Race::run() {
+void Race::read_flags() {
   for (const auto& each : collect) each();
   flags.load = load.given;
-  find_file();
-  const auto read_percent = [](const auto& text, const char* flag, auto& fraction) {
+  const auto read = [](const auto& text, const char* flag, auto parse, auto& number) {
     if (!text) return;
-    const auto given = parse_percent(*text);
+    const auto given = parse(*text);
     if (!given) throw UsageError(fmt::format("{}: {}", flag, given.error()));
-    fraction = *given;
+    number = *given;
   };
-  read_percent(precision, "--precision", flags.precision);
-  read_percent(least_difference, "--least-difference", flags.least_difference);
+  read(precision, "--precision", parse_percent, flags.precision);
+  read(least_difference, "--least-difference", parse_percent, flags.least_difference);
+  read(fail_below, "--fail-below", parse_ratio, flags.fail_below);
+  read(fail_cost_above, "--fail-cost-above", parse_ratio, flags.fail_cost_above);
+  if (undecided) flags.undecided = *undecided == "fail" ? race::Undecided::fail : race::Undecided::ok;
   if (turns) flags.turns = *turns == "on";
   if (client_threads && *client_threads != "auto") flags.threads.client = loops_in(*client_threads);
   flags.options = {protocol.given.begin(), protocol.given.end()};
+}
+
+int Race::run() {
+  read_flags();
+  find_file();
   const race::Catalogue catalogue = catalogue_of(program);
   race::Scenario raced = scenario(catalogue);
   for (const std::string& remark : race::threads_remarks(flags.threads, raced, catalogue))

@@ -13,6 +13,7 @@
 #include "race/figures/uneven_turns.hpp"
 #include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
+#include "race/judgement/thresholds.hpp"
 #include "race/judgement/verdict.hpp"
 
 namespace joust::race {
@@ -134,6 +135,7 @@ void judge(RaceResult& race) {
     summarize(one);
     add_utilisation(race, one);
     run_checks(race, one);
+    one.thresholds = compare_with_thresholds(race, one);
     one.verdict = verdict_of(race, one);
   }
 }
@@ -160,7 +162,10 @@ std::string invalid_because(const RaceResult& race) {
 
 int exit_code(const RaceResult& race) {
   if (!race.complete || std::ranges::none_of(race.cases, was_tried)) return 1;
-  return invalid_because(race).empty() ? 0 : 3;
+  if (is_any(race, Standing::beyond)) return kBeyondThreshold;
+  if (!invalid_because(race).empty()) return 3;
+  const bool fails = race.scenario.thresholds.undecided == Undecided::fail;
+  return fails && is_any(race, Standing::undecided) ? kBeyondThreshold : 0;
 }
 
 }  // namespace joust::race

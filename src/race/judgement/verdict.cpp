@@ -34,21 +34,12 @@ std::string times_text(const stats::Ratio& ratio, std::string_view bound, const 
   return fmt::format("{} times {} (likely {})", interval, of, likely);
 }
 
-// Estimates what would decide pairs that are not decided: "about 20.0 s more would decide (--time)", or a
-// number of rounds where the race has one. Empty if it is more than sixty times what the race took.
+// Estimates what would decide all of these pairs.
 std::string what_would_decide(const std::vector<Pair>& undecided, const stats::Measure& measure,
                               const RaceResult& race, const CaseResult& one) {
-  constexpr double kMostTimes = 60;
   double times = 1;
   for (const Pair& pair : undecided) times = std::max(times, stats::rounds_to_decide(pair.ratio, measure));
-  if (times > kMostTimes) return {};
-  const double rounds = std::max(1.0, std::ceil((times - 1) * static_cast<double>(rounds_of(one))));
-  if (race.scenario.rounds > 0)
-    return fmt::format("about {} would decide", counted(static_cast<std::uint64_t>(rounds), "more round"));
-  const double share = rounds / static_cast<double>(std::max<std::uint64_t>(1, rounds_of(one)));
-  const auto more = std::chrono::duration_cast<std::chrono::seconds>(share * race.scenario.time);
-  return fmt::format("about {} more would decide (--time)",
-                     format_duration(std::max(more, std::chrono::seconds(1))));
+  return what_would_decide(times, race, one);
 }
 
 // The pairs of the reference, by what the race says of them.
@@ -244,6 +235,18 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
 }
 
 }  // namespace
+
+std::string what_would_decide(double times, const RaceResult& race, const CaseResult& one) {
+  constexpr double kMostTimes = 60;
+  if (times > kMostTimes) return {};
+  const double rounds = std::max(1.0, std::ceil((times - 1) * static_cast<double>(rounds_of(one))));
+  if (race.scenario.rounds > 0)
+    return fmt::format("about {} would decide", counted(static_cast<std::uint64_t>(rounds), "more round"));
+  const double share = rounds / static_cast<double>(std::max<std::uint64_t>(1, rounds_of(one)));
+  const auto more = std::chrono::duration_cast<std::chrono::seconds>(share * race.scenario.time);
+  return fmt::format("about {} more would decide (--time)",
+                     format_duration(std::max(more, std::chrono::seconds(1))));
+}
 
 std::string verdict_of(const RaceResult& race, const CaseResult& one) {
   std::vector<std::string> sentences;

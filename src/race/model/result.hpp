@@ -44,6 +44,7 @@ struct ServerResult : ChildFacts {
   std::optional<Usage> usage{};  // in the timed window; empty in process and if it could not be read
   std::string cpu_unknown{};     // why the CPU time in `usage` is not that of the server; empty if it is
   bool ignores_ends = false;     // a process of it ignores the end of its children, whose CPU time is lost
+  bool ignores_stop = false;     // an external server that did not end when it was asked to
   std::uint64_t connections_failed = 0;
   std::optional<std::uint64_t> bytes_received{}, bytes_sent{};  // the whole run's
   std::map<std::string, std::uint64_t> errors{};
@@ -268,6 +269,23 @@ struct TakenLook {
   Comparison ranking{}, costs{};                // likewise
 };
 
+// The side of a threshold on which a contestant fails.
+enum class Fails : std::uint8_t { below, above };
+// The position of a ratio beside a threshold: `beyond` is on the side that fails.
+enum class Standing : std::uint8_t { within, beyond, undecided };
+
+// A contestant's ratio to the reference beside a threshold of the race.
+struct ThresholdFinding {
+  std::string contestant{}, reference{};
+  bool is_cost = false;  // by CPU time per message; otherwise by the figure that ranks
+  Fails fails = Fails::below;
+  double limit = 0;
+  std::optional<stats::Ratio> ratio{};  // empty where it is not known
+  Standing standing = Standing::undecided;
+  bool more_rounds_decide = false;  // it is undecided only because of the width of the interval
+  std::string sentence{};
+};
+
 struct CaseResult {
   Case plan{};
   std::string verified = "byte for byte";  // how the protocol's replies are checked
@@ -279,7 +297,8 @@ struct CaseResult {
   std::vector<TakenLook> looks_taken{};  // without the last one, which is the judgement
   Comparison ranking{};                  // by the figure that ranks the contestants
   Comparison costs{};                    // by CPU time per message
-  std::string verdict{};                 // in words
+  std::vector<ThresholdFinding> thresholds{};
+  std::string verdict{};  // in words
 
   // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
   // percentile. Where trials have too few messages for it, as in rooms, it is the median or the mean.

@@ -87,6 +87,8 @@ struct Contestant {
   std::vector<std::string> cases{};  // the cases that it takes part in; empty: all of its kind
   bool moves_files = true;           // false: shows a bound and moves no files, so it is not ranked
   std::optional<Duration> warmup{};  // in place of the load's, for this contestant alone
+  std::string ready{};  // its command prints a line with this text when it listens; empty: connections tell
+  std::optional<Duration> ready_timeout{};  // until its server listens; empty: see ProcessSetup
 
   bool external() const { return !command.empty() || !transfer.empty(); }
   bool takes_part_in(const Case& one) const;
@@ -141,6 +143,16 @@ struct Case {
   const char* unit() const { return files ? "file" : "message"; }
 };
 
+// The consequence of a ratio of which it is not known on which side of a threshold it is.
+enum class Undecided : std::uint8_t { ok, fail };
+
+// The ratios to the reference beyond which a contestant fails the race.
+struct Thresholds {
+  std::optional<double> below{};       // of throughput: 0.97
+  std::optional<double> cost_above{};  // of CPU time per message: 1.03
+  Undecided undecided = Undecided::ok;
+};
+
 struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
@@ -156,7 +168,8 @@ struct Scenario {
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
-  SocketPlan socket{};             // for cases that give no other
+  Thresholds thresholds{};
+  SocketPlan socket{};  // for cases that give no other
   LimitPlan limits{};
   CpuPlan cpus{};
   std::vector<Case> cases{};

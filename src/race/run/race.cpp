@@ -22,6 +22,11 @@ namespace {
 // How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
 
+std::string with_last_words(std::string note, const Trial& trial) {
+  for (const std::string& line : trial.last_words) note += "\n    | " + line;
+  return note;
+}
+
 // One run of the plan: the loop over rounds, attempts and trials.
 class Running {
  public:
@@ -209,7 +214,7 @@ class Running {
     Entry& who = entry(slot);
     if (!trial.failure.empty()) {
       if (who.trials.empty() || who.trials.back().failure != trial.failure)
-        observer_.note(fmt::format("{}: {}", who.contestant.name, trial.failure));
+        observer_.note(with_last_words(fmt::format("{}: {}", who.contestant.name, trial.failure), trial));
       advise(who, trial);
       if (++who.failures == kMostFailures)
         observer_.note(fmt::format("{} has failed {} times and is not tried any more", who.contestant.name,

@@ -107,7 +107,8 @@ void StoppingRule::look(RaceResult so_far, Time now) {
     CaseResult& one = so_far.cases[i];
     const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
     const bool is_enough = rounds_of(one) >= kFirstLook && tells(one, scenario_->precision) &&
-                           std::ranges::all_of(one.entries, precise);
+                           std::ranges::all_of(one.entries, precise) &&
+                           std::ranges::none_of(one.thresholds, &ThresholdFinding::more_rounds_decide);
     if (is_enough) reached_[i] = look;
     taken_[i].push_back({.look = look,
                          .rounds = rounds_begun(one),

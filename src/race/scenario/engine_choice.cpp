@@ -112,18 +112,16 @@ std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, c
   return contestants;
 }
 
-std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
-                                   const std::vector<EngineChoice>& clients) {
-  const std::vector<std::string> server_names = names_of(servers), client_names = names_of(clients);
+std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,
+                                     const std::vector<EngineChoice>& clients) {
+  const std::vector<std::string> names = names_of(clients);
   std::vector<Contestant> pairs;
-  for (std::size_t s = 0; s < servers.size(); ++s)
-    for (std::size_t c = 0; c < clients.size(); ++c)
-      pairs.push_back(
-          {.name = clients.size() == 1 ? server_names[s] : server_names[s] + '/' + client_names[c],
-           .server = servers[s],
-           .command = {},
-           .needs = {},
-           .client = clients[c]});
+  for (const Contestant& server : servers)
+    for (std::size_t i = 0; i < clients.size(); ++i) {
+      Contestant& pair = pairs.emplace_back(server);
+      if (clients.size() > 1) pair.name += '/' + names[i];
+      pair.client = clients[i];
+    }
   return pairs;
 }
 

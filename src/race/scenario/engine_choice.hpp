@@ -38,8 +38,9 @@ std::string standard_name(const Contestant& contestant, std::span<const Contesta
 // Pairs every server with its standard client.
 std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, const Catalogue& catalogue);
 
-// Pairs every server with every client, named by their differences. Equal pairs have numbers.
-std::vector<Contestant> every_pair(const std::vector<EngineChoice>& servers,
-                                   const std::vector<EngineChoice>& clients);
+// Pairs every contestant's server with every client, in place of its own. Several clients are in the names:
+// "epoll/threads". Equal clients have numbers.
+std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,
+                                     const std::vector<EngineChoice>& clients);
 
 }  // namespace joust::race

@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/split.hpp"
 #include "base/words.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/named_command.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"
@@ -42,13 +45,16 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   if (!servers) return std::unexpected(servers.error());
   const auto clients = parse_all(given.clients, Role::dial, catalogue);
   if (!clients) return std::unexpected(clients.error());
-  if (!servers->empty()) {
+  auto contestants = parse_commands(given.commands, catalogue);
+  if (!contestants) return std::unexpected(contestants.error());
+  std::ranges::move(every_server(*servers, catalogue), std::back_inserter(*contestants));
+  if (!contestants->empty()) {
     scenario.contestants =
-        given.clients.empty() ? every_server(*servers, catalogue) : every_pair(*servers, *clients);
+        given.clients.empty() ? std::move(*contestants) : with_clients(*contestants, *clients);
     return {};
   }
   if (!given.clients.empty() && clients->size() > 1)
-    return std::unexpected("--client: several clients need --server to be paired with");
+    return std::unexpected("--client: several clients need --server or --command to be paired with");
   if (!given.clients.empty())
     for (Contestant& contestant : scenario.contestants) contestant.client = clients->front();
   return {};
@@ -76,6 +82,7 @@ std::string flag_for(const std::string& axis, const Overrides& given) {
 // Returns the first flag that changes a load, a protocol or engines; empty if none is given.
 std::string flag_of_load(const Overrides& given) {
   if (!given.servers.empty()) return "--server";
+  if (!given.commands.empty()) return "--command";
   if (!given.clients.empty()) return "--client";
   if (given.protocol) return "--protocol";
   if (!given.options.empty()) return "--" + given.options.begin()->first;
@@ -117,7 +124,34 @@ std::optional<std::string> objection_to_load(const Overrides& given, const Scena
   return std::nullopt;
 }
 
+// Returns why no contestant can have this text of --ready.
+std::optional<std::string> objection_to_ready(const Overrides& given, const Scenario& scenario) {
+  if (!given.ready) return std::nullopt;
+  if (given.ready->empty()) return "--ready: it is empty; allowed: a part of a line that a command prints";
+  const auto has_command = [](const Contestant& contestant) { return !contestant.command.empty(); };
+  if (std::ranges::any_of(scenario.contestants, has_command)) return std::nullopt;
+  return "--ready: no contestant is a command, and joust's own servers report when they listen; leave it out";
+}
+
+// Returns why the thresholds that were given mean nothing.
+std::optional<std::string> objection_to_thresholds(const Overrides& given, const Scenario& scenario) {
+  if (!given.fail_below && !given.fail_cost_above) {
+    if (!given.undecided) return std::nullopt;
+    return "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above";
+  }
+  const char* const flag = given.fail_below ? "--fail-below" : "--fail-cost-above";
+  if (scenario.contestants.size() < 2)
+    return fmt::format("{}: there is one contestant, and none to compare it with; allowed: with two", flag);
+  if (given.fail_below && std::ranges::all_of(scenario.cases, &Case::open_loop))
+    return "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, "
+           "or a "
+           "load without a rate";
+  return std::nullopt;
+}
+
 void apply_to(Contestant& contestant, const Overrides& given) {
+  if (!contestant.command.empty()) replace(contestant.ready, given.ready);
+  if (given.ready_timeout) contestant.ready_timeout = given.ready_timeout;
   replace(contestant.server.threads, given.threads.server);
   replace(contestant.client.threads, given.threads.client);
   contestant.client.threads_given |= given.threads.client.has_value();
@@ -156,6 +190,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto replaced = replace_sweeps(given, scenario, catalogue); !replaced)
     return std::unexpected(given.sweep ? replaced.error() : where + replaced.error());
   if (auto problem = check_threads(given.threads, scenario, catalogue)) return std::unexpected(*problem);
+  if (auto problem = objection_to_ready(given, scenario)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
   if (given.quick) {
@@ -184,6 +219,10 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   replace(scenario.reference, given.reference);
   if (given.reference && !scenario.contestants.empty())
     if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
+  if (auto problem = objection_to_thresholds(given, scenario)) return std::unexpected(*problem);
+  if (given.fail_below) scenario.thresholds.below = given.fail_below;
+  if (given.fail_cost_above) scenario.thresholds.cost_above = given.fail_cost_above;
+  replace(scenario.thresholds.undecided, given.undecided);
   if (given.request_timeout) scenario.limits.request_timeout = given.request_timeout;
   if (given.trial_timeout) scenario.limits.trial_timeout = given.trial_timeout;
   replace(scenario.cpus.server, given.server_cpus);

@@ -10,7 +10,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "race/scenario/cases_toml.hpp"
 #include "race/scenario/engine_choice.hpp"
@@ -22,7 +21,6 @@
 namespace joust::race {
 namespace {
 
-constexpr std::size_t kLongestName = 60;  // characters of a contestant's name
 constexpr Duration kLongestOwnWarmup = std::chrono::minutes(10);
 constexpr std::size_t kLargestScenario = 1 << 20;
 
@@ -115,6 +113,12 @@ void check_commands(TableReader& reader, const toml::table& table, const Contest
                  "{from} {into}\"");
   else if (contestant.transfer.empty() && !contestant.moves_files)
     reader.wrong("moves_files", "it has no transfer; allowed: false beside a transfer");
+  if (table.contains("ready") && (contestant.command.empty() || contestant.ready.empty()))
+    reader.wrong("ready", contestant.ready.empty()
+                              ? "it is empty; allowed: a part of a line that its command prints"
+                              : "it has no command; allowed: beside a command");
+  if (contestant.ready_timeout && contestant.command.empty() && !contestant.transfer.empty())
+    reader.wrong("ready_timeout", "it has no server; allowed: beside a server or a command");
   const bool reaches = commands.contains("{from}") && commands.contains("{into}");
   for (const auto& [key, text] :
        {std::pair{"command", &contestant.command}, {"transfer", &contestant.transfer}})
@@ -136,7 +140,9 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
                         .transfer = reader.text("transfer").value_or(""),
                         .cases = reader.texts("cases"),
                         .moves_files = reader.boolean("moves_files").value_or(true),
-                        .warmup = reader.duration("warmup", kShortest, kLongestOwnWarmup)};
+                        .warmup = reader.duration("warmup", kShortest, kLongestOwnWarmup),
+                        .ready = reader.text("ready").value_or(""),
+                        .ready_timeout = reader.duration("ready_timeout", kShortest)};
   const auto server = read_engine(reader, "server", Role::serve, catalogue);
   assign(contestant.server, server);
   contestant.client =
@@ -148,8 +154,8 @@ void read_contestant(const toml::table& table, const std::optional<EngineChoice>
   if (contestant.name.empty()) {
     if (server || contestant.external()) contestant.name = standard_name(contestant, scenario.contestants);
   }
-  if (table.contains("name") && (contestant.name.size() > kLongestName || has_control(contestant.name)))
-    reader.wrong("name", fmt::format("allowed: up to {} bytes without control characters", kLongestName));
+  if (table.contains("name"))
+    if (const auto problem = check_name(contestant.name)) reader.wrong("name", *problem);
   if (!contestant.name.empty() && std::ranges::find(scenario.contestants, contestant.name,
                                                     &Contestant::name) != scenario.contestants.end())
     reader.wrong(table.contains("name") ? "name" : "server",
@@ -171,8 +177,8 @@ void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario&
     if (!matrix->contains("servers"))
       pairs.wrong("servers", "missing; allowed: a list of engines [\"epoll\", ...]");
     pairs.finish();
-    scenario.contestants =
-        own_clients || client ? every_pair(servers, clients) : every_server(servers, catalogue);
+    scenario.contestants = every_server(servers, catalogue);
+    if (own_clients || client) scenario.contestants = with_clients(scenario.contestants, clients);
   }
   for (const toml::table* each : reader.tables("contestant"))
     read_contestant(*each, client, catalogue, scenario, problems);

@@ -58,6 +58,7 @@ std::string with_folder(std::string command, const std::string& file) {
 }
 
 bool is_built_program(const std::string& command, const std::string& file) {
+  if (file.empty()) return false;
   const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
   std::error_code none;
   return command.contains(shell_text({folder.string()}) + "/../build/") &&

@@ -24,7 +24,7 @@ std::string server_command(const std::string& command, const CommandValues& valu
 std::string with_folder(std::string command, const std::string& file);
 
 // Returns whether the command runs a program that script/build makes in the sources, beside whose scenarios
-// the scenario's file is.
+// the scenario's file is. False without a file.
 bool is_built_program(const std::string& command, const std::string& file);
 
 // Returns the place that a misspelt word in braces was probably meant to be, as "{into}". Otherwise empty,

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "base/printable.hpp"
 #include "base/split.hpp"
 #include "base/suggestion.hpp"
 #include "base/units.hpp"
@@ -70,6 +71,12 @@ std::optional<std::string> check_reference(const Scenario& scenario) {
   if (scenario.reference.empty() || std::ranges::count(names, scenario.reference) != 0) return std::nullopt;
   return not_allowed(fmt::format("reference '{}' is not a contestant", scenario.reference),
                      scenario.reference, names);
+}
+
+std::optional<std::string> check_name(const std::string& name) {
+  constexpr std::size_t kLongest = 60;
+  if (name.size() <= kLongest && !has_control(name)) return std::nullopt;
+  return fmt::format("allowed: up to {} bytes without control characters", kLongest);
 }
 
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue) {

@@ -10,6 +10,7 @@ namespace joust::race {
 
 // The functions below return error messages that name the allowed values and the nearest match.
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
+std::optional<std::string> check_name(const std::string& name);  // of a contestant
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
 std::optional<std::string> check_load(const Case& one, GivenIn place = GivenIn::scenario);
 std::optional<std::string> check_reference(const Scenario& scenario);

@@ -88,7 +88,7 @@ struct Prepared {
 }  // namespace
 
 Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec)
-    : foreign_(command.foreign) {
+    : foreign_(command.foreign), ready_(command.ready) {
   Prepared prepared(command);
   const pid_t parent = ::getpid();
   {
@@ -177,24 +177,35 @@ std::vector<std::string> Child::last_words() const {
     if (end > at) lines.push_back(complained_.substr(at, end - at));
     at = end + 1;
   }
+  if (lines.empty() && foreign_) lines.assign(lines_.begin(), lines_.end());
   if (lines.size() > kMostLastLines) lines.erase(lines.begin(), lines.end() - kMostLastLines);
   return lines;
 }
 
+// Moves the complete lines of the standard output to `lines_`.
+void Child::split_lines() {
+  std::size_t begin = 0;
+  for (std::size_t end; (end = said_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    if (lines_.size() == kMostLines) lines_.pop_front();  // the oldest line that was not taken
+    lines_.push_back(said_.substr(begin, end - begin));
+    is_ready_ |= !ready_.empty() && lines_.back().contains(ready_);
+  }
+  said_.erase(0, begin);
+  if (said_.size() > kLongestLine) said_.clear();
+}
+
+// Reads as much as a full pipe has, at most: a program that writes faster than this one reads would keep it
+// here for ever.
 void Child::drain(Fd& pipe, std::string& into) {
+  constexpr int kMostReads = 8;
   std::array<char, 16384> buffer;
-  while (pipe.is_open()) {
+  for (int reads = 0; pipe.is_open() && reads < kMostReads; ++reads) {
     const ssize_t got = retry_interrupted([&] { return ::read(pipe.get(), buffer.data(), buffer.size()); });
     if (got < 0) return;  // EAGAIN: no more data for now
     if (got == 0) pipe.close();
     into.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (&pipe == &errors_ && into.size() > 2 * kMostWords) into.erase(0, into.size() - kMostWords);
-    if (&pipe == &output_ && into.size() > kLongestLine && into.find('\n') == std::string::npos) into.clear();
-    for (std::size_t end; &pipe == &output_ && (end = into.find('\n')) != std::string::npos;) {
-      if (lines_.size() == kMostLines) lines_.pop_front();  // the oldest line that was not taken
-      lines_.push_back(into.substr(0, end));
-      into.erase(0, end + 1);
-    }
+    if (&pipe == &output_) split_lines();
   }
 }
 

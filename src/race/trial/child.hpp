@@ -23,6 +23,7 @@ struct ChildCommand {
   std::vector<std::string> words;  // argv; the first word is the program's name
   std::vector<int> cpus{};         // pinned to these before it starts; empty: not pinned
   bool foreign = false;  // not a program of joust: its processes may leave its process group, as daemons do
+  std::string ready{};   // a line of its standard output with this text shows that it is ready
 };
 
 // A program in a process group of its own, with all the processes that it starts. Collects its output. The
@@ -56,8 +57,12 @@ class Child {
   // of memory is left out.
   const std::optional<Usage>& usage() const { return usage_; }
 
-  std::optional<std::string> take_line();       // the next complete line of its standard output, if any
-  std::vector<std::string> last_words() const;  // the end of its standard error
+  std::optional<std::string> take_line();  // the next complete line of its standard output, if any
+  // Returns whether a line with the text ChildCommand::ready has been collected, taken or not.
+  bool is_ready() const { return is_ready_; }
+  // Returns the end of its standard error. A foreign program that wrote nothing there may have complained on
+  // its standard output, whose last lines are returned then.
+  std::vector<std::string> last_words() const;
 
   // Waits until a child has written something or ended, `stop` (a descriptor, or -1) is readable, or the
   // deadline has passed; collects the output.
@@ -69,11 +74,14 @@ class Child {
     int number;
   };
   void drain(Fd& pipe, std::string& into);
+  void split_lines();
   void look_for_end();
   void wait_until_stopped(Time deadline) const;
 
   pid_t pid_ = -1;
   const bool foreign_;
+  const std::string ready_;
+  bool is_ready_ = false;
   ProcessFamily family_;
   Fd awaited_;  // the process whose end is awaited next
   Fd output_, errors_;

@@ -26,11 +26,32 @@ constexpr int kUsageExit = 2;
 // The exit code of a shell that does not find the program, and of the dynamic linker.
 constexpr int kNotFound = 127;
 
+// The end of a message about a server that did not start in time.
+constexpr const char* kAllowsMore = " (--ready-timeout allows more)";
+
+// Returns where an external server listens in place of the address that the load connects to, and where it
+// would have found its port.
+std::string listens_elsewhere(Child& server) {
+  const std::vector<std::string> addresses = listening_addresses(server.processes()).addresses;
+  if (addresses.empty()) return "";
+  return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT",
+                     join(addresses));
+}
+
+// Returns a hint at why an external server has not printed its line.
+std::string why_silent(const Child& server) {
+  if (!server.last_words().empty()) return "";
+  return "; it has printed nothing, and many programs print into a pipe only when they flush (stdbuf -oL, "
+         "python3 -u)";
+}
+
 }  // namespace
 
-// Returns the time to start. The limit of a whole trial, if it has one, applies to the start too.
+// Returns the time to start. The limit of a whole trial, if it has one, applies to the start too, unless the
+// contestant has a limit of its own.
 Duration TrialSides::time_to_start() const {
-  return setup_.scenario.limits.trial_timeout.value_or(setup_.server_start);
+  return order_.entry.contestant.ready_timeout.value_or(
+      setup_.scenario.limits.trial_timeout.value_or(setup_.server_start));
 }
 
 bool TrialSides::fail(std::string what, const Part& part) {
@@ -58,7 +79,7 @@ bool TrialSides::start_engine() {
              own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus))))
     return false;
   const auto listening = processes_.next_event(server(), "listening", time_to_start());
-  if (!listening) return fail_waiting(server(), "listen", time_to_start());
+  if (!listening) return fail_waiting(server(), "listen", time_to_start(), kAllowsMore);
   address_ = listening->at("address");
   static_cast<ChildFacts&>(trial_.server) = facts_from(*listening);
   trial_.server.missing = listening->value("missing", std::vector<std::string>{});
@@ -76,19 +97,12 @@ bool TrialSides::start_external() {
   if (order_.entry.contestant.command.empty()) return true;
   const std::uint16_t port = free_port();
   values_.port = fmt::format("{}", port);
-  if (!start(server(),
-             shell_command(server_command(order_.entry.contestant.command, values_), setup_.cpus.server)))
-    return false;
+  ChildCommand command =
+      shell_command(server_command(order_.entry.contestant.command, values_), setup_.cpus.server);
+  command.ready = order_.entry.contestant.ready;
+  if (!start(server(), command)) return false;
   address_ = "127.0.0.1:" + values_.port;
-  // Polled, because an external server cannot report that it is ready.
-  constexpr auto kPause = std::chrono::milliseconds(5);
-  const Time deadline = Clock::now() + time_to_start();
-  while (!accepts(port)) {
-    if (server().child->ended() || setup_.stop.requested() || Clock::now() >= deadline)
-      return fail_waiting(server(), fmt::format("accept a connection on {}", address_), time_to_start());
-    const Time next = Clock::now() + kPause;
-    processes_.wait_until(std::min(next, deadline), [&] { return server().child->ended(); });
-  }
+  if (!await_external(port)) return false;
   const ListeningAddresses listening = listening_addresses(server().child->processes());
   if (!listening.complete || listening.reached_at(port)) return true;
   return fail(
@@ -97,16 +111,31 @@ bool TrialSides::start_external() {
       server());
 }
 
-// Returns where an external server listens in place of the address that the load connects to, and where it
-// would have found its port.
-std::string TrialSides::listens_elsewhere() {
-  const std::vector<std::string> addresses = listening_addresses(server().child->processes()).addresses;
-  if (addresses.empty()) return "";
-  return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT",
-                     join(addresses));
+// Waits for the line of an external server that says that it is ready, if it has one. Then dials until it
+// accepts a connection: nothing else shows that it listens.
+bool TrialSides::await_external(std::uint16_t port) {
+  constexpr auto kPause = std::chrono::milliseconds(5);
+  Child& child = *server().child;
+  const std::string& ready = order_.entry.contestant.ready;
+  const Time deadline = Clock::now() + time_to_start();
+  const auto is_over = [&] { return child.ended() || setup_.stop.requested() || Clock::now() >= deadline; };
+  const auto give_up = [&](const std::string& what, const std::string& hint) {
+    return fail_waiting(server(), what, time_to_start(), kAllowsMore + hint);
+  };
+  if (!ready.empty()) {
+    processes_.wait_until(deadline, [&] { return child.is_ready() || child.ended(); });
+    if (!child.is_ready()) return give_up(fmt::format("print a line with '{}'", ready), why_silent(child));
+  }
+  while (!accepts(port)) {
+    if (is_over()) return give_up("accept a connection on " + address_, listens_elsewhere(child));
+    const Time next = Clock::now() + kPause;
+    processes_.wait_until(std::min(next, deadline), [&] { return child.ended(); });
+  }
+  return true;
 }
 
-bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience) {
+bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience,
+                              const std::string& hint) {
   if (external() && &part == &server() && part.child->exit_code() == kNotFound)
     return fail(
         fmt::format("the command, or a library that it needs, was not found (exit code {})", kNotFound),
@@ -114,8 +143,7 @@ bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duratio
   if (part.child->ended())
     return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
                 part);
-  return fail(fmt::format("{} did not {} within {}{}", part.name, what, format_duration(patience),
-                          external() && &part == &server() ? listens_elsewhere() : ""),
+  return fail(fmt::format("{} did not {} within {}{}", part.name, what, format_duration(patience), hint),
               part);
 }
 
@@ -167,11 +195,25 @@ void TrialSides::note_scheduling() {
   if (load().running()) found.client = thread_groups(load().child->processes());
 }
 
+// Waits for the end of an external server that has been asked to end. It is killed later if it does not. A
+// server that has ignored the request once is not waited for again.
+void TrialSides::stop_external() {
+  const bool ignores = std::ranges::any_of(order_.entry.trials,
+                                           [](const Trial& earlier) { return earlier.server.ignores_stop; });
+  const Duration patience = ignores ? Duration{} : setup_.server_stop;
+  trial_.server.ignores_stop = !processes_.wait_until(Clock::now() + patience, [&] {
+    return server().child->ended();
+  }) && !setup_.stop.requested();
+  if (trial_.server.ignores_stop)
+    trial_.server.notes.push_back(fmt::format("it did not end within {} of SIGTERM, and was killed",
+                                              format_duration(setup_.server_stop)));
+}
+
 bool TrialSides::stop_server() {
   if (!server().child) return true;
   server().child->send_all(SIGTERM);
   if (external()) {
-    processes_.wait_until(Clock::now() + setup_.server_stop, [&] { return server().child->ended(); });
+    stop_external();
     return true;  // the exit status of an external program does not matter
   }
   const auto stopped = processes_.next_event(server(), "stopped", setup_.server_stop);

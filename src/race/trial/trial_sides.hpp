@@ -32,7 +32,9 @@ class TrialSides {
 
   // Records why the trial has failed, and the last words of the part at fault. Returns false.
   bool fail(std::string what, const Part& part);
-  bool fail_waiting(const Part& part, const std::string& what, Duration patience);
+  // `hint`: the end of the message where the time was over.
+  bool fail_waiting(const Part& part, const std::string& what, Duration patience,
+                    const std::string& hint = {});
   bool fail_without_server();  // the server has ended before the load
 
   bool external() const { return order_.entry.contestant.external(); }
@@ -49,7 +51,8 @@ class TrialSides {
   bool start(Part& part, const ChildCommand& command);
   bool start_engine();
   bool start_external();
-  std::string listens_elsewhere();
+  bool await_external(std::uint16_t port);
+  void stop_external();
   ChildCommand shell_command(const std::string& text, const std::string& cpus) const;
 
   const ProcessSetup& setup_;
