@@ -24,8 +24,6 @@ using race::EntryKind;
 using race::Trial;
 using race::Verdict;
 
-constexpr const char* kSchema = "joust-race/3";
-
 ordered_json engine_json(const EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
   if (choice.nodelay) json["nodelay"] = race::on_off(*choice.nodelay);
@@ -353,7 +351,7 @@ std::string race_json(const race::RaceResult& race) {
     for (const race::CheckResult& check : one.checks) checks.push_back(check_json(one, check));
     for (const Entry& entry : one.entries) contestants.push_back(contestant_json(one, entry));
   }
-  const ordered_json document{{"schema", kSchema},
+  const ordered_json document{{"schema", kRaceSchema},
                               {"joust", race.version},
                               {"started", race.started},
                               {"took_s", race.took_s},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/faces.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "race/run/plan.hpp"
@@ -26,6 +27,7 @@ struct Race {
   std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
   std::string json{};
   std::optional<Option> json_option{};
+  FaceArguments faces{};
   bool dry_run = false, full = false;
   std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
@@ -36,6 +38,9 @@ struct Race {
   int run();
   bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;
+  std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
+  void ensure_files() const;
+  std::string keep(const race::RaceResult& result) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.
