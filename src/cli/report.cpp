@@ -13,7 +13,7 @@ namespace joust {
 namespace {
 
 // A document above this size is none that a race has made.
-constexpr std::size_t kLargestDocument = std::size_t{1} << 30;
+constexpr std::size_t kLargestDocument = std::size_t{256} << 20;
 
 // Reads a whole file. Throws UsageError.
 std::string whole_file(const std::string& path) {
@@ -24,7 +24,7 @@ std::string whole_file(const std::string& path) {
   while (file.read(buffer, sizeof buffer) || file.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
     if (text.size() > kLargestDocument)
-      throw UsageError(fmt::format("{}: is larger than 1 GiB, and no result of a race", path));
+      throw UsageError(fmt::format("{}: is larger than 256 MiB, and no result of a race", path));
   }
   if (!file.eof())
     throw UsageError(fmt::format("{}: cannot be read: {}", path, std::generic_category().message(errno)));

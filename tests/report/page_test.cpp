@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -163,6 +164,26 @@ TEST(Page, TheTableHasEveryFigureExactly) {
   }
 }
 
+TEST(Page, TheCommentHasTheFiguresOfTheDocument) {
+  const race::RaceResult race = plain_race();
+  const json document = json::parse(race_json(race));
+  const std::string comment = markdown_text(document_of_race(race));
+  for (const std::string name : {"io-uring", "epoll"}) {
+    const std::size_t at = comment.find("| " + name + " |");
+    ASSERT_NE(at, std::string::npos) << comment;
+    const std::string row = comment.substr(at, comment.find('\n', at) - at);
+    const json& summary = summary_of(document, name);
+    for (const char* key : {"ratio", "cost_ratio"})
+      EXPECT_NE(row.find(fmt::format("| {:.3f} ({:.3f} to {:.3f}) |", summary[key]["median"].get<double>(),
+                                     summary[key]["low"].get<double>(), summary[key]["high"].get<double>())),
+                std::string::npos)
+          << row;
+    EXPECT_NE(row.find(fmt::format("| {:.2f} ms |", summary["latency_ns"]["p99"].get<double>() / 1e6)),
+              std::string::npos)
+        << row;
+  }
+}
+
 TEST(Page, AllRacesHaveAllFaces) {
   for (const race::RaceResult& race : {plain_race(), open_race(), lossy_race(), lossy_race(5000),
                                        swept_race(), swept_race("connections=1..9"), troubled_race()}) {
@@ -177,16 +198,23 @@ TEST(Page, AllRacesHaveAllFaces) {
   }
 }
 
+// Returns markup with a line for each element, so that a change of one is a change of one line.
+std::string by_lines(std::string markup) {
+  for (std::size_t at = 0; (at = markup.find("><", at)) != std::string::npos; ++at)
+    markup.insert(at + 1, "\n");
+  return markup;
+}
+
 TEST(Page, LooksAsApproved) {
   race::RaceResult race = plain_race();
   race.command_line = {"joust", "race", "first-look", "--json", "a b.json"};
   race.started = "2026-01-31T09:30:00Z";
   const Document document = document_of_race(race);
   const std::string html = html_page(document);
-  expect_golden(html.substr(0, html.find("<h2>The result</h2>")), "page_plain.html");
+  expect_golden(by_lines(html.substr(0, html.find("<h2>The result</h2>"))), "page_plain.html");
   expect_golden(markdown_text(document), "page_plain.md");
   expect_golden(csv_text(document), "page_plain.csv");
-  expect_golden(svg_file(picture_named(document, "latency")), "page_latency.svg");
+  expect_golden(by_lines(svg_file(picture_named(document, "latency"))), "page_latency.svg");
 }
 
 }  // namespace
