@@ -198,6 +198,12 @@ TEST(Page, AllRacesHaveAllFaces) {
   }
 }
 
+TEST(Page, ShowsWhyAContestantFailed) {
+  const std::string html = html_page(document_of_race(troubled_race()));
+  EXPECT_NE(html.find("the server was ended by signal 11"), std::string::npos);
+  EXPECT_NE(html.find("joust: io_uring_enter: Bad address\ngiving up"), std::string::npos);
+}
+
 // Returns markup with a line for each element, so that a change of one is a change of one line.
 std::string by_lines(std::string markup) {
   for (std::size_t at = 0; (at = markup.find("><", at)) != std::string::npos; ++at)

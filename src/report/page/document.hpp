@@ -41,6 +41,8 @@ struct Runner {
   Figures figures{};
   std::set<std::string, std::less<>> few_beyond{};  // percentiles that few samples lie beyond: "p999"
   std::vector<Generation> generations{};
+  std::string failure{};                  // of its first trial that failed; empty if none
+  std::vector<std::string> last_words{};  // the last lines that its processes wrote before it
   std::optional<CpuTime> server_cpu{}, client_cpu{};
 
   const Measured* figure(std::string_view key) const;

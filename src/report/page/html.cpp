@@ -110,6 +110,20 @@ Markup finding_part(const Finding& finding) {
   return paragraph("check " + finding.verdict, part);
 }
 
+// Shows why contestants failed, with the last lines that they wrote.
+Markup failures_part(const Document& document) {
+  const Markup all = of_each_heat(document, [](const Heat& heat) {
+    Markup failures;
+    for (const Runner& runner : heat.runners)
+      if (!runner.failure.empty()) {
+        failures += paragraph("check REFUSE", element("b", runner.name) + text(": " + runner.failure));
+        if (!runner.last_words.empty()) failures += element("pre", join(runner.last_words, "\n"));
+      }
+    return failures;
+  });
+  return all.empty() ? all : heading("What failed") + all;
+}
+
 // Shows what was found; checks that pass are folded.
 Markup checks_part(const Document& document) {
   Markup passes;
@@ -169,7 +183,8 @@ std::string html_page(const Document& document) {
                               "beyond it. –: not known."));
   body += heading("Memory, system calls, context switches") +
           of_each_heat(document, [](const Heat& heat) { return html_table(resources_of(heat)); });
-  body += checks_part(document) + environment_part(document) + command_part(document);
+  body +=
+      failures_part(document) + checks_part(document) + environment_part(document) + command_part(document);
   body += heading("The result");
   body += folded(text(fmt::format("The whole document as JSON, {}",
                                   format_data(static_cast<double>(document.json.size())))),

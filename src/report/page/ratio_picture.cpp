@@ -119,12 +119,13 @@ std::optional<Picture> picture_of_ratios(const Heat& heat, RatioOf of, double pr
 }
 
 std::string how_of(const Heat& heat, double precision, std::string_view better) {
+  const bool twice = std::ranges::find(heat.runners, Kind::again, &Runner::kind) != heat.runners.end();
   std::string how = fmt::format(
       "1 is {}; {} is better. Hollow marks are generations, the bar is the interval of the ratio.",
       heat.reference, better);
   if (precision > 0)
     how += fmt::format(" Grey: equal within {}.", race::percent(precision, precision < 0.01 ? 1 : 0));
-  return how + " \"(again)\" is the reference against itself.";
+  return how + (twice ? " \"(again)\" is the reference against itself." : "");
 }
 
 }  // namespace

@@ -52,10 +52,19 @@ std::optional<double> throughput_of(const Node& trial, const Node& load) {
   return of_turns ? of_turns : number_in(load, "throughput_per_s");
 }
 
+void read_failure(const Node& trial, Runner& into) {
+  const auto failure = trial.find("failure");
+  if (!failure) return;
+  into.failure = failure->text();
+  if (const auto words = trial.find("last_words"))
+    for (const Node& line : words->items()) into.last_words.push_back(line.text());
+}
+
 }  // namespace
 
 void read_trials(const Node& trials, bool moves_files, Runner& into) {
   for (const Node& trial : trials.items()) {
+    if (into.failure.empty()) read_failure(trial, into);
     if (!trial["counted"].flag() || trial.find("failure")) continue;
     const std::optional<Node> load = trial.find("load");
     if (!load) continue;
