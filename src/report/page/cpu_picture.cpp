@@ -96,8 +96,13 @@ Markup cpu_row(const Heat& heat, const Runner& runner, const Scale& scale, doubl
                   fmt::format("{}: {} {} us", runner.name, part.name, plain_number(part.us)));
     at += part.us;
   }
-  markup += words({.x = kMargin, .y = top + 52, .faint = true}, side_words(parts, "server"));
-  return markup + words({.x = kMargin, .y = top + 67, .faint = true}, side_words(parts, "client"));
+  double line = top + 52;
+  for (const char* side : {"server", "client"})
+    if (const std::string shown = side_words(parts, side); !shown.empty()) {
+      markup += words({.x = kMargin, .y = line, .faint = true}, shown);
+      line += 15;
+    }
+  return markup;
 }
 
 Markup legend_of_cpu(double y) {

@@ -110,7 +110,7 @@ std::optional<AxisPoint> read_point(const Node& node) {
 
 std::string load_of(const Node& node) {
   if (const auto files = node.find("files"))
-    return fmt::format("{} of {} in all, moved by whole commands", counted((*files)["count"].count(), "file"),
+    return fmt::format("{} of {}, moved by whole commands", counted((*files)["count"].count(), "file"),
                        format_data((*files)["bytes"].number()));
   const Node load = node["load"];
   std::vector<std::string> parts{node["protocol"].text(), counted(load["connections"].count(), "connection")};

@@ -177,7 +177,7 @@ Markup vertical_axis(const Scale& scale, double left, double right, std::size_t 
 }
 
 Markup name_row(std::size_t series, double y, const std::string& name, const std::string& note) {
-  const std::size_t room = 59 - std::min<std::size_t>(36, width_of(note));
+  const std::size_t room = 55 - std::min<std::size_t>(36, width_of(note));
   return mark(series, kMargin + 5, y - 4, 4.5, name, std::nullopt) +
          words({.x = kMargin + 16, .y = y, .size = kFont}, shortened(name, room)) +
          words({.x = kWidth - kMargin, .y = y, .anchor = Anchor::end, .size = kFont}, note);

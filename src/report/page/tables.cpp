@@ -55,23 +55,25 @@ const FigureRow& first_figure_of(const Heat& heat) {
 }
 
 FaceTable results_of(const Heat& heat) {
-  const std::string each = heat.unit();
-  const std::string cost_key = heat.moves_files ? "cost_us_per_message" : "server_cpu_us_per_message";
-  const std::string cost_title = heat.moves_files ? "CPU us/file" : "server CPU us/message";
+  const bool files = heat.moves_files;
   FaceTable table{.columns = {{"place"},
                               {"contestant", false},
-                              {each + "s/s"},
+                              {files ? "files/s" : "messages/s"},
                               {heat.by_latency() ? "ratio of " + heat.ranked_by : "ratio"},
-                              {cost_title},
+                              {files ? "CPU us/file" : "server CPU us/message"},
                               {"ratio of cost"},
-                              {"p50"},
-                              {"p99"},
+                              {files ? "MB/s" : "p50"},
+                              {files ? "time of a command" : "p99"},
                               {"max"}}};
   for (const Runner* runner : heat.contestants())
-    table.rows.push_back({place_words(runner->place), name_cell(heat, *runner), throughput_cell(*runner),
-                          ratio_cell(heat, *runner, RatioOf::ranking), cell_of(*runner, cost_key),
-                          ratio_cell(heat, *runner, RatioOf::cost), percentile_cell(*runner, "p50"),
-                          percentile_cell(*runner, "p99"), cell_of(*runner, "latency_ns.max")});
+    table.rows.push_back(
+        {place_words(runner->place), name_cell(heat, *runner), throughput_cell(*runner),
+         ratio_cell(heat, *runner, RatioOf::ranking),
+         cell_of(*runner, files ? "cost_us_per_message" : "server_cpu_us_per_message"),
+         ratio_cell(heat, *runner, RatioOf::cost),
+         files ? cell_of(*runner, "mb_per_s") : percentile_cell(*runner, "p50"),
+         files ? cell_of(*runner, "latency_ns.intervals.mean") : percentile_cell(*runner, "p99"),
+         cell_of(*runner, "latency_ns.max")});
   return table;
 }
 
