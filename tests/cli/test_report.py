@@ -7,11 +7,12 @@ import os
 import pathlib
 import re
 import stat
+import subprocess
 import tempfile
 import unittest
 import xml.etree.ElementTree
 
-from program import Case, run
+from program import JOUST, Case, run
 
 RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "-d", "60ms", "-w", "20ms", "--quick")
 
@@ -83,7 +84,7 @@ class Report(Case):
         done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "--rates", "1k,2k", "-d", "150ms",
                    "-w", 0, "--rounds", 2, "--svg", self.path("rates"), "--csv", self.path("rates.csv"))
         self.assertIn(done.returncode, (0, 3), done.stderr)
-        self.assertIn("latency-p99-over-rate.svg", os.listdir(self.path("rates")))
+        self.assertIn("latency-p50-over-rate.svg", os.listdir(self.path("rates")))
 
     def refused_whole(self, file, *words):
         """A document that is refused: a message with file and key, and nothing is written."""
@@ -130,7 +131,13 @@ class Report(Case):
 
     def test_a_pipe_gets_the_comment(self):
         done = run("report", self.result, "--markdown", "/dev/stdout")
-        self.assertEqual(done.stdout, pathlib.Path(self.comment).read_text(encoding="utf-8"))
+        comment = pathlib.Path(self.comment).read_text(encoding="utf-8")
+        self.assertEqual(done.stdout, comment)
+        with subprocess.Popen(["cat", self.result], stdout=subprocess.PIPE) as source:
+            command = [JOUST, "report", "/dev/stdin", "--markdown", "/dev/stdout"]
+            piped = subprocess.run(command, stdin=source.stdout, capture_output=True, text=True, timeout=60,
+                                   check=False)
+        self.assertEqual((piped.stdout, piped.stderr), (comment, ""))
 
     def test_a_dry_run_writes_nothing(self):
         done = run(*RACE, "--dry-run", "--html", self.path("r.html"), "--svg", self.path("pictures"))

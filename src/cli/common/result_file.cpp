@@ -138,7 +138,8 @@ std::string behind_links(const std::string& path) {
 
 bool is_same_file(const std::string& one, const std::string& other) {
   std::error_code none;
-  return fs::weakly_canonical(one, none) == fs::weakly_canonical(other, none);
+  const fs::path place = fs::weakly_canonical(one, none);
+  return !place.empty() && place == fs::weakly_canonical(other, none);  // a pipe has none
 }
 
 void write_in_place(const std::string& path, std::string_view text) {
