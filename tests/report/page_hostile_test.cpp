@@ -194,7 +194,8 @@ TEST(HostilePage, NoValueBreaksIt) {
   const ordered_json good = small_document();
   std::size_t refused = 0;
   for (const std::string& place : kinds_of_places(good))
-    for (const ordered_json& value : {ordered_json(nullptr), ordered_json(1e18), ordered_json(0)}) {
+    for (const ordered_json& value :
+         {ordered_json(nullptr), ordered_json(1e18), ordered_json(1e308), ordered_json(0)}) {
       ordered_json changed = good;
       changed[ordered_json::json_pointer(place)] = value;
       const auto document = read_document(changed.dump());

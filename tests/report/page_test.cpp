@@ -198,6 +198,22 @@ TEST(Page, AllRacesHaveAllFaces) {
   }
 }
 
+TEST(Page, AnIntervalThatKnowsNothingIsNotDrawn) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::parse(race_json(plain_race()));
+  for (nlohmann::ordered_json& one : document["contestants"])
+    if (one["name"] == "epoll") {
+      one["summary"]["ratio"]["low"] = 1e-36;
+      one["summary"]["ratio"]["high"] = 1e36;  // as two noisy rounds give
+    }
+  const auto read = read_document(document.dump());
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_NE(markdown_text(*read).find("(interval not known)"), std::string::npos);
+  EXPECT_NE(csv_text(*read).find(",1e-36,1e+36\n"), std::string::npos);
+  const std::vector<DrawnMark> ticks = ticks_of(picture_named(*read, "throughput-ratio"));
+  ASSERT_FALSE(ticks.empty());
+  EXPECT_LT(ticks.back().value, 10) << "the axis is made for the others";
+}
+
 TEST(Page, ShowsWhyAContestantFailed) {
   const std::string html = html_page(document_of_race(troubled_race()));
   EXPECT_NE(html.find("the server was ended by signal 11"), std::string::npos);

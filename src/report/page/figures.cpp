@@ -70,7 +70,7 @@ std::optional<Node> value_at(Node from, std::string_view way) {
 
 std::optional<double> bound_of(const Node& node, const char* side) {
   const Node bound = node[side];
-  return bound.is_null() ? std::nullopt : std::optional(bound.number());
+  return bound.is_null() ? std::nullopt : std::optional(bound.bound());
 }
 
 }  // namespace
@@ -142,7 +142,8 @@ std::string figure_text(double value, Unit unit) {
 
 bool has_interval(const Measured& ratio) {
   constexpr double kFactor = 10;
-  return ratio.low && ratio.high && (*ratio.low >= 1 / kFactor || *ratio.high <= kFactor);
+  return ratio.low && ratio.high && *ratio.high <= Node::kGreatest &&
+         (*ratio.low >= 1 / kFactor || *ratio.high <= kFactor);
 }
 
 std::string ratio_with_interval(const Measured& ratio) {

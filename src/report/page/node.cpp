@@ -47,6 +47,13 @@ double Node::number() const {
   return number;
 }
 
+double Node::bound() const {
+  if (!value_->is_number()) fail(fmt::format("is {}, and should be a number", kind_of(*value_)));
+  const auto number = value_->get<double>();
+  if (!(number >= 0)) fail(fmt::format("is {:g}, and should not be negative", number));
+  return number;
+}
+
 std::uint64_t Node::count() const {
   if (value_->is_number_unsigned())
     return value_->get<std::uint64_t>();  // a seed may be greater than a figure

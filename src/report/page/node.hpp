@@ -39,6 +39,8 @@ class Node {
   // be: negative, or above kGreatest.
   std::string text() const;
   double number() const;
+  // Returns a bound of an interval, which is any number but a negative one: two noisy rounds know little.
+  double bound() const;
   std::uint64_t count() const;
   bool flag() const;
   std::vector<Node> items() const;
