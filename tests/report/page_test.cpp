@@ -214,6 +214,18 @@ TEST(Page, AnIntervalThatKnowsNothingIsNotDrawn) {
   EXPECT_LT(ticks.back().value, 10) << "the axis is made for the others";
 }
 
+TEST(Page, TwoBoundsHaveNoRatio) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::parse(race_json(plain_race()));
+  for (nlohmann::ordered_json& one : document["contestants"])
+    if (one["kind"] == "contestant" && one["name"] != "io-uring") one["at_least"] = true;
+  const auto read = read_document(document.dump());
+  ASSERT_TRUE(read) << read.error();
+  const std::string comment = markdown_text(*read);
+  EXPECT_NE(comment.find("| epoll | ≥ 68.0k | – |"), std::string::npos) << comment;
+  EXPECT_NE(comment.find("| ≤ 1.561 ("), std::string::npos) << comment;
+  EXPECT_NE(html_page(*read).find("two bounds: no ratio"), std::string::npos);
+}
+
 TEST(Page, ShowsWhyAContestantFailed) {
   const std::string html = html_page(document_of_race(troubled_race()));
   EXPECT_NE(html.find("the server was ended by signal 11"), std::string::npos);

@@ -61,6 +61,14 @@ std::string md_code(std::string_view kind, std::string_view code) {
   return fmt::format("{}{}\n{}\n{}\n", fence, kind, printable(code, "\n\\"), fence);
 }
 
+// Explains the marks that the tables have.
+std::string md_legend(const std::string& tables) {
+  std::string legend;
+  if (tables.contains("≥")) legend += "≥: a lower bound, as the load was the limit.\n";
+  if (tables.contains("\\~")) legend += "\\~: fewer than 100 samples lie beyond it.\n";
+  return legend.empty() ? legend : legend + "\n";
+}
+
 std::string md_checks(const Document& document) {
   std::string text;
   std::size_t passed = 0;
@@ -101,12 +109,14 @@ std::string md_facts(const Document& document) {
 std::string markdown_text(const Document& document) {
   std::string text = md_verdict(document) + "\n";
   if (!document.incomplete.empty()) text += fmt::format("INCOMPLETE: {}\n\n", md(document.incomplete));
+  std::string tables;
   for (const Heat& heat : document.heats) {
     const std::string name = heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
-    text += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(name), md(heat.load))
-                                      : fmt::format("{}\n\n", md(heat.load));
-    text += md_table(results_of(heat)) + "\n";
+    tables += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(name), md(heat.load))
+                                        : fmt::format("{}\n\n", md(heat.load));
+    tables += md_table(results_of(heat)) + "\n";
   }
+  text += tables + md_legend(tables);
   text += md_checks(document) + "\n";
   if (!document.command.empty())
     text += fmt::format("To run it again:\n\n{}\n", md_code("sh", race::shell_text(document.command)));

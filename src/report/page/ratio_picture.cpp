@@ -41,9 +41,10 @@ Scale scale_of_ratios(const Heat& heat, const std::vector<RatioRow>& rows, Ratio
   std::vector<double> values{1};
   for (const RatioRow& row : rows) {
     const Measured& ratio = *ratio_of(heat, *row.runner, of);
+    for (const RoundRatio& dot : row.dots) values.push_back(dot.ratio);
+    if (is_of_two_bounds(heat, *row.runner, of)) continue;
     values.push_back(ratio.value);
     if (has_interval(ratio)) values.insert(values.end(), {*ratio.low, *ratio.high});
-    for (const RoundRatio& dot : row.dots) values.push_back(dot.ratio);
   }
   return {Scale::Kind::logarithmic, values, 0.06, kMargin + 8, kWidth - kMargin - 8};
 }
@@ -83,7 +84,7 @@ Markup interval_of(const Scale& scale, const Measured& ratio, std::size_t series
 Markup row_of_ratios(const Heat& heat, const RatioRow& row, RatioOf of, const Scale& scale, double top) {
   const Measured& ratio = *ratio_of(heat, *row.runner, of);
   const std::size_t series = series_of(heat, *row.runner);
-  const std::string note = bound_mark(heat, *row.runner, of) + ratio_with_interval(ratio);
+  const std::string note = ratio_text(heat, *row.runner, of);
   Markup markup = name_row(series, top + 15, row.runner->name, note);
   double step = 0;
   for (const RoundRatio& dot : row.dots) {
@@ -92,6 +93,7 @@ Markup row_of_ratios(const Heat& heat, const RatioRow& row, RatioOf of, const Sc
     markup += mark(series, scale.at(dot.ratio), top + 26 + step, 2.6, title, dot.ratio, true);
     step = step < 7 ? step + 4 : 0;  // so that dots beside each other are seen
   }
+  if (is_of_two_bounds(heat, *row.runner, of)) return markup;
   markup += interval_of(scale, ratio, series, top + 45);
   return markup +
          mark(series, scale.at(ratio.value), top + 45, 5, row.runner->name + ": " + note, ratio.value);

@@ -32,11 +32,19 @@ std::vector<RoundRatio> round_ratios(const Heat& heat, const Runner& runner, Rat
   return ratios;
 }
 
-std::string bound_mark(const Heat& heat, const Runner& runner, RatioOf of) {
-  if (of == RatioOf::cost || heat.by_latency() || runner.kind != Kind::contestant) return {};
+bool is_of_two_bounds(const Heat& heat, const Runner& runner, RatioOf of) {
   const Runner* const reference = heat.find(heat.reference);
-  if (runner.at_least && &runner != reference) return "≥ ";
-  return reference != nullptr && reference != &runner && reference->at_least ? "≤ " : "";
+  return of == RatioOf::ranking && !heat.by_latency() && runner.kind == Kind::contestant && runner.at_least &&
+         reference != nullptr && reference != &runner && reference->at_least;
+}
+
+std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of) {
+  if (is_of_two_bounds(heat, runner, of)) return "two bounds: no ratio";
+  const std::string text = ratio_with_interval(*ratio_of(heat, runner, of));
+  if (of == RatioOf::cost || heat.by_latency() || runner.kind != Kind::contestant) return text;
+  const Runner* const reference = heat.find(heat.reference);
+  if (runner.at_least && &runner != reference) return "≥ " + text;
+  return (reference != nullptr && reference != &runner && reference->at_least ? "≤ " : "") + text;
 }
 
 std::size_t series_of(const Heat& heat, const Runner& runner) {

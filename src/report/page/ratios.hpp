@@ -23,8 +23,12 @@ const Measured* ratio_of(const Heat& heat, const Runner& runner, RatioOf of);
 // is the ratio of the race.
 std::vector<RoundRatio> round_ratios(const Heat& heat, const Runner& runner, RatioOf of);
 
-// Returns "≥ " where the ratio is a lower bound, "≤ " where the reference is one; otherwise nothing.
-std::string bound_mark(const Heat& heat, const Runner& runner, RatioOf of);
+// Returns whether the ratio is one of two lower bounds, which says nothing.
+bool is_of_two_bounds(const Heat& heat, const Runner& runner, RatioOf of);
+
+// Formats the ratio to the reference with its interval: "≥ 1.56 (1.49 to 1.62)" if it is a lower bound, "≤ "
+// if the reference is one. The entry has a ratio.
+std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of);
 
 // Returns the number of a contestant within its case, for its colour and shape. The reference's second entry
 // has that of the reference.

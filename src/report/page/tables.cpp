@@ -33,7 +33,7 @@ std::string ratio_cell(const Heat& heat, const Runner& runner, RatioOf of) {
   const Measured* const ratio = ratio_of(heat, runner, of);
   if (ratio == nullptr) return kNone;
   if (runner.name == heat.reference) return "1";
-  return bound_mark(heat, runner, of) + ratio_with_interval(*ratio);
+  return is_of_two_bounds(heat, runner, of) ? kNone : ratio_text(heat, runner, of);
 }
 
 std::string throughput_cell(const Runner& runner) {
