@@ -87,7 +87,7 @@ Markup cpu_row(const Heat& heat, const Runner& runner, const Scale& scale, doubl
   Markup markup;
   for (const double tick : scale.ticks(kCpuTicks))
     markup += thin_line(scale.at(tick), top + 20, scale.at(tick), top + 38);
-  markup += name_row(series_of(heat, runner), top + 14, runner.name,
+  markup += name_row(series_of(heat, runner), top + 14, shown_name(runner),
                      fmt::format("{} us", plain_number(sum_of(parts))));
   double at = 0;
   for (const CpuPart& part : parts) {

@@ -120,8 +120,8 @@ std::optional<Picture> latency_picture(const Heat& heat) {
     picture.content += drawn(curve, series_of(heat, *curve.runner), across, up);
   double y = kPlotBottom + 40;
   for (const LatencyCurve& curve : curves) {
-    picture.content +=
-        name_row(series_of(heat, *curve.runner), y, curve.runner->name, note_of_latency(*curve.runner));
+    picture.content += name_row(series_of(heat, *curve.runner), y, shown_name(*curve.runner),
+                                note_of_latency(*curve.runner));
     y += kLegendRow;
   }
   return picture;

@@ -85,7 +85,7 @@ Markup row_of_ratios(const Heat& heat, const RatioRow& row, RatioOf of, const Sc
   const Measured& ratio = *ratio_of(heat, *row.runner, of);
   const std::size_t series = series_of(heat, *row.runner);
   const std::string note = ratio_text(heat, *row.runner, of);
-  Markup markup = name_row(series, top + 15, row.runner->name, note);
+  Markup markup = name_row(series, top + 15, shown_name(*row.runner), note);
   double step = 0;
   for (const RoundRatio& dot : row.dots) {
     const std::string title =

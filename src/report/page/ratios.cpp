@@ -47,6 +47,11 @@ std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of) {
   return (reference != nullptr && reference != &runner && reference->at_least ? "≤ " : "") + text;
 }
 
+std::string shown_name(const Runner& runner) {
+  const bool unranked = runner.kind == Kind::contestant && !runner.ranked && !runner.at_least;
+  return unranked ? runner.name + " (not ranked)" : runner.name;
+}
+
 std::size_t series_of(const Heat& heat, const Runner& runner) {
   const std::string& name = runner.kind == Kind::again ? heat.reference : runner.name;
   std::size_t series = 0;

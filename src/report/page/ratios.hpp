@@ -30,6 +30,9 @@ bool is_of_two_bounds(const Heat& heat, const Runner& runner, RatioOf of);
 // if the reference is one. The entry has a ratio.
 std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of);
 
+// Returns the name, with a remark if the contestant is not ranked.
+std::string shown_name(const Runner& runner);
+
 // Returns the number of a contestant within its case, for its colour and shape. The reference's second entry
 // has that of the reference.
 std::size_t series_of(const Heat& heat, const Runner& runner);
