@@ -74,6 +74,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   root.footer(root_examples(program));
   int exit_code = kOk;
   add_race(root, program, exit_code);
+  add_report(root, program, exit_code);
   add_serve(root, program, exit_code);
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);

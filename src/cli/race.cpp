@@ -13,7 +13,7 @@ std::string race_examples(const Program& program) {
   const std::string file = program.has_scenarios() ? "first-look" : "my.toml";
   return fmt::format(R"(Examples:
   {0} race {2}
-  {0} race {2} --quick --json first.json
+  {0} race {2} --quick --json first.json --html first.html
   {0} race --server threads,epoll,io-uring --client epoll -p {1} -c 4000 -d 1s --rounds 7
   {0} race --server epoll,epoll:trigger=level --client epoll -p {1} -m 1k --payload 4KiB
   {0} race --server epoll,io-uring -p {1} -c 100 -R 5k --time 30s
@@ -130,6 +130,7 @@ void Race::add_race_to(Command command) {
       command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
           .type_name("FILE")
           .group(group);
+  faces.add_to(command, group);
 }
 
 void Race::add_thresholds_to(Command command) {

@@ -24,8 +24,6 @@ using race::EntryKind;
 using race::Trial;
 using race::Verdict;
 
-constexpr const char* kSchema = "joust-race/3";
-
 ordered_json engine_json(const EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
   if (choice.nodelay) json["nodelay"] = race::on_off(*choice.nodelay);
@@ -376,7 +374,7 @@ std::string race_json(const race::RaceResult& race) {
     for (const race::ThresholdFinding& finding : one.thresholds)
       thresholds.push_back(threshold_json(one, finding));
   }
-  const ordered_json document{{"schema", kSchema},
+  const ordered_json document{{"schema", kRaceSchema},
                               {"joust", race.version},
                               {"started", race.started},
                               {"took_s", race.took_s},

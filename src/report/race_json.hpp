@@ -7,6 +7,9 @@
 
 namespace joust::report {
 
+// The version of the document, its key "schema".
+inline constexpr const char* kRaceSchema = "joust-race/3";
+
 // Returns the document of a judged race, described by docs/result.schema.json, with a line end.
 std::string race_json(const race::RaceResult& race);
 

@@ -32,8 +32,9 @@ std::system_error failure() {
   return {errno, std::generic_category()};
 }
 
-std::runtime_error unwritable(const std::string& path, const std::system_error& why) {
-  return std::runtime_error(fmt::format("--json {}: cannot be written: {}", path, why.code().message()));
+std::runtime_error unwritable(std::string_view option, const std::string& path,
+                              const std::system_error& why) {
+  return std::runtime_error(fmt::format("{} {}: cannot be written: {}", option, path, why.code().message()));
 }
 
 // Returns the mode that a new file would have, which mkstemp() does not give it.
@@ -137,7 +138,8 @@ std::string behind_links(const std::string& path) {
 
 bool is_same_file(const std::string& one, const std::string& other) {
   std::error_code none;
-  return fs::weakly_canonical(one, none) == fs::weakly_canonical(other, none);
+  const fs::path place = fs::weakly_canonical(one, none);
+  return !place.empty() && place == fs::weakly_canonical(other, none);  // a pipe has none
 }
 
 void write_in_place(const std::string& path, std::string_view text) {
@@ -194,28 +196,28 @@ std::string write_elsewhere(std::string_view text) {
 
 }  // namespace
 
-void ensure_writable(const std::string& path, std::span<const std::string> used) {
-  if (path.empty()) throw UsageError("--json: the value is empty");
+void ensure_writable(const std::string& path, std::span<const std::string> used, std::string_view option) {
+  if (path.empty()) throw UsageError(fmt::format("{}: the value is empty", option));
   for (const std::string& other : used)
     if (!other.empty() && is_same_file(other, path))
-      throw UsageError(fmt::format("--json {}: this run uses that file itself; name another", path));
+      throw UsageError(fmt::format("{} {}: this run uses that file itself; name another", option, path));
   std::error_code none;
   if (fs::is_fifo(path, none)) return;  // opening it would wait for a reader, or end a reader's input
   try {
     try_to_write(is_special(path) ? path : behind_links(path));
   } catch (const std::system_error& why) {
-    throw UsageError(unwritable(path, why).what());
+    throw UsageError(unwritable(option, path, why).what());
   }
 }
 
-void write_result(const std::string& path, std::string_view text) {
+void write_result(const std::string& path, std::string_view text, std::string_view option) {
   try {
     if (is_special(path))
       write_in_place(path, text);
     else
       replace(behind_links(path), text);
   } catch (const std::system_error& why) {
-    throw unwritable(path, why);
+    throw unwritable(option, path, why);
   }
 }
 

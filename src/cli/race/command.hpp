@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/faces.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "race/run/plan.hpp"
@@ -27,6 +28,7 @@ struct Race {
   std::optional<std::string> fail_below{}, fail_cost_above{}, undecided{};
   std::string json{};
   std::optional<Option> json_option{};
+  FaceArguments faces{};
   bool dry_run = false, full = false;
   std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
@@ -39,6 +41,9 @@ struct Race {
   int run();
   bool keeps_result() const { return json_option->given() && json != "-"; }
   race::Scenario scenario(const race::Catalogue& catalogue) const;
+  std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
+  void ensure_files() const;
+  std::string keep(const race::RaceResult& result) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.

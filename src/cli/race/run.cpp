@@ -112,6 +112,26 @@ race::Scenario Race::scenario(const race::Catalogue& catalogue) const {
   return scenario;
 }
 
+// Checks before the race that its result can be written.
+void Race::ensure_files() const {
+  if (keeps_result()) ensure_writable(json, {&file, 1});
+  if (!dry_run) faces.ensure_writable(used_files());
+}
+
+// Writes the files of the result. Returns in words which of them could not be written; empty if none.
+std::string Race::keep(const race::RaceResult& result) const {
+  if (!keeps_result() && !faces.any()) return {};
+  std::string document = report::race_json(result), unwritten;
+  if (keeps_result()) unwritten = keep_result(json, document);
+  if (!faces.any()) return unwritten;
+  try {
+    faces.write(std::move(document), "the result", used_files());
+  } catch (const std::runtime_error& failed) {
+    unwritten += fmt::format("{}{}", unwritten.empty() ? "" : "; ", failed.what());
+  }
+  return unwritten;
+}
+
 int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
   Stop stop;
   const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
@@ -140,8 +160,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.cpus = cpus;
   race::judge(result);
   const std::vector<std::string> thresholds = race::threshold_sentences(result);
-  std::string unwritten;  // first: standard output may be lost
-  if (keeps_result()) unwritten = keep_result(json, report::race_json(result));
+  const std::string unwritten = keep(result);  // first: standard output may be lost
   if (json == "-") {
     print_result(report::race_json(result));
     for (const std::string& sentence : thresholds) complain(program, sentence);
@@ -210,9 +229,10 @@ int Race::run() {
   const race::CpuPlan cpus = race::choose_cpus(raced, places);
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   ensure_possible(program, raced, plan);
-  if (keeps_result()) ensure_writable(json, {&file, 1});
+  ensure_files();
   if (dry_run) {
     if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
+    if (faces.any()) complain(program, "a dry run writes no page, pictures or tables");
     print_list(for_people(report::race_plan(raced, plan, cpus, program.name)));
     return kOk;
   }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/common/command.hpp"
+
+// The options --html, --markdown, --csv and --svg: the forms of a race's result beside its JSON document.
+namespace joust {
+
+struct FaceArguments {
+  std::string html{}, markdown{}, csv{}, svg{};  // svg: a folder
+  std::vector<Option> given{};
+
+  // Adds the options under a heading of --help.
+  void add_to(Command command, const char* group);
+  bool any() const;
+
+  // Checks before any work that all can be written. `used`: files that the run reads or writes itself. Throws
+  // UsageError.
+  void ensure_writable(std::span<const std::string> used) const;
+
+  // Writes all that was asked for from the document of a race, each file as a whole or not at all; if the
+  // document is wrong, or a file is not writable, nothing. `name`: of the document, for messages. Throws
+  // UsageError, or std::runtime_error if a file cannot be written after all.
+  void write(std::string document, const std::string& name, std::span<const std::string> used) const;
+};
+
+}  // namespace joust

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "report/page/faces.hpp"
+
+namespace joust::report::page {
+namespace {
+
+// Quotes a cell where its text needs it. A spreadsheet would take a text that begins with one of = + - @ for
+// a formula, so such a text gets an apostrophe before it.
+std::string csv_cell(std::string text) {
+  if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+const char* kind_name(Kind kind) {
+  return kind == Kind::contestant ? "contestant" : kind == Kind::again ? "again" : "ceiling";
+}
+
+std::string csv_place(const std::optional<Place>& place) {
+  if (!place) return {};
+  return place->first == place->last ? fmt::format("{}", place->first)
+                                     : fmt::format("{} to {}", place->first, place->last);
+}
+
+std::string csv_number(const std::optional<double>& number) {
+  return number ? exact(*number) : "";
+}
+
+}  // namespace
+
+std::string csv_text(const Document& document) {
+  std::string csv =
+      "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high\n";
+  for (const Heat& heat : document.heats)
+    for (const Runner& runner : heat.runners)
+      for (const FigureRow& row : figure_rows()) {
+        const Measured* const figure = runner.figure(row.key);
+        if (figure == nullptr) continue;
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(heat.name),
+                           csv_cell(runner.name), kind_name(runner.kind), runner.ranked, runner.at_least,
+                           csv_place(runner.place), csv_place(runner.cost_place), csv_cell(row.name), row.key,
+                           unit_text(row.unit), exact(figure->value), csv_number(figure->low),
+                           csv_number(figure->high));
+      }
+  return csv;
+}
+
+}  // namespace joust::report::page

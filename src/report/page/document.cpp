@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+#include "report/page/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "report/page/trials.hpp"
+#include "report/race_json.hpp"
+
+namespace joust::report::page {
+namespace {
+
+// Throws unless this is the result of a race, in the version that is read here.
+void require_race(const Node& root) {
+  if (!root.is_object() || !root.find("schema"))
+    root.fail("is no result of joust: it has no key 'schema'; give the file of 'race --json'");
+  const std::string schema = root["schema"].text();
+  if (schema == kRaceSchema) return;
+  if (schema.starts_with("joust-race/"))
+    throw WrongDocument(fmt::format(
+        "schema: is '{}', and this version reads '{}'; use the version of joust that made the file ({})",
+        schema, kRaceSchema, root.find("joust") ? root["joust"].text() : "not named"));
+  throw WrongDocument(
+      fmt::format("schema: is '{}', and should be '{}': a report is made of the result of 'race --json'",
+                  schema, kRaceSchema));
+}
+
+std::optional<Place> read_place(const Node& node) {
+  if (node.is_null()) return std::nullopt;
+  return Place{.first = node["first"].count(), .last = node["last"].count()};
+}
+
+// Returns an engine with what differs from the defaults: "epoll:trigger=level,threads=4".
+std::string engine_text(const Node& side) {
+  std::string name = side["engine"].text(), knobs;
+  if (name == "external") return {};
+  for (const auto& [key, value] : side.members()) {
+    if (key == "engine" || (key == "wait" && value.text() == "block")) continue;
+    if (key == "threads" && value.count() == 1) continue;
+    knobs += fmt::format("{}{}={}", knobs.empty() ? ":" : ",", key,
+                         key == "threads" ? fmt::format("{}", value.count()) : value.text());
+  }
+  return name + knobs;
+}
+
+Kind read_kind(const Node& node) {
+  const std::string kind = node.text();
+  if (kind == "contestant") return Kind::contestant;
+  if (kind == "again") return Kind::again;
+  if (kind != "ceiling") node.fail(fmt::format("is '{}', and should be contestant, again or ceiling", kind));
+  return Kind::ceiling;
+}
+
+Runner read_runner(const Node& node, bool moves_files) {
+  Runner runner{.name = node["name"].text(),
+                .reason = node["reason"].text(),
+                .kind = read_kind(node["kind"]),
+                .ranked = node["ranked"].flag(),
+                .at_least = node["at_least"].flag(),
+                .server = engine_text(node["server"]),
+                .client = engine_text(node["client"]),
+                .place = read_place(node["place"]),
+                .cost_place = read_place(node["cost_place"])};
+  const Node summary = node["summary"];
+  runner.figures = read_figures(summary);
+  for (const Node& few : summary["latency_ns"]["few_beyond"].items()) runner.few_beyond.insert(few.text());
+  read_trials(node["trials"], moves_files, runner);
+  return runner;
+}
+
+Finding read_finding(const Node& node) {
+  Finding finding{.id = node["id"].count(),
+                  .title = node["title"].text(),
+                  .verdict = node["verdict"].text(),
+                  .detail = node["detail"].text()};
+  if (finding.verdict != "PASS" && finding.verdict != "WARN" && finding.verdict != "REFUSE")
+    node["verdict"].fail(fmt::format("is '{}', and should be PASS, WARN or REFUSE", finding.verdict));
+  return finding;
+}
+
+std::optional<double> number_at(const Node& node, const char* key) {
+  const auto member = node.find(key);
+  return member ? std::optional(member->number()) : std::nullopt;
+}
+
+// Returns the place of a case of a sweep or of several rates.
+std::optional<AxisPoint> read_point(const Node& node) {
+  const Node load = node["load"];
+  const auto rate = number_at(load, "rate_per_s"), share = number_at(load, "rate_share");
+  if (const auto sweep = node.find("sweep")) {
+    AxisPoint point{.axis = (*sweep)["axis"].text(), .value = (*sweep)["value"].number()};
+    point.curve = fmt::format("{} over {}", (*sweep)["of"].text(), point.axis);
+    if (point.axis != "rate" && share)
+      point.curve += fmt::format(" at {:.3g} % of the capacity", 100 * *share);
+    else if (point.axis != "rate" && rate)
+      point.curve += fmt::format(" at {}/s", format_rate(*rate));
+    return point;
+  }
+  if (!rate) return std::nullopt;
+  Node::Json same{node["protocol"].json(), node["options"].json(), node["files"].json(), load.json()};
+  for (const char* differs : {"rate_per_s", "rate_share", "duration_s", "warmup_s"}) same[3].erase(differs);
+  return AxisPoint{.axis = "rate", .curve = same.dump(), .value = *rate, .share = share};
+}
+
+std::string load_of(const Node& node) {
+  if (const auto files = node.find("files"))
+    return fmt::format("{} of {}, moved by whole commands", counted((*files)["count"].count(), "file"),
+                       format_data((*files)["bytes"].number()));
+  const Node load = node["load"];
+  std::vector<std::string> parts{node["protocol"].text(), counted(load["connections"].count(), "connection")};
+  if (const auto rate = number_at(load, "rate_per_s"))
+    parts.push_back(
+        fmt::format("open loop of {} messages/s, {} arrivals", format_rate(*rate), load["arrivals"].text()));
+  else if (const double interval = load["interval_s"].number(); interval > 0)
+    parts.push_back(fmt::format("a message every {:g} s on each", interval));
+  else
+    parts.emplace_back("closed loop");
+  if (load["depth"].count() > 1)
+    parts.push_back(fmt::format("{} requests outstanding on each", load["depth"].count()));
+  if (const auto payload = number_at(load, "payload_bytes"))
+    parts.push_back(format_size(static_cast<std::uint64_t>(*payload)) + " payload");
+  for (const auto& [option, value] : node["options"].members())
+    parts.push_back(fmt::format("{} {}", option, value.text()));
+  return join(parts);
+}
+
+Heat read_heat(const Node& node) {
+  Heat heat{.name = node["name"].text(),
+            .title = node["title"].text(),
+            .load = load_of(node),
+            .verdict = node["verdict"].text(),
+            .reference = node["reference"].text(),
+            .ranked_by = node["ranked_by"].text(),
+            .moves_files = node.find("files").has_value(),
+            .point = read_point(node)};
+  if (heat.by_latency() && heat.ranked_by != "p99" && heat.ranked_by != "p50" && heat.ranked_by != "mean")
+    node["ranked_by"].fail(
+        fmt::format("is '{}', and should be throughput, p99, p50 or mean", heat.ranked_by));
+  return heat;
+}
+
+Heat& heat_of(Document& document, const Node& name) {
+  const auto found = std::ranges::find(document.heats, name.text(), &Heat::name);
+  if (found == document.heats.end()) name.fail(fmt::format("'{}' is none of the cases", name.text()));
+  return *found;
+}
+
+// Refuses documents that are nested so deeply that a copy of them would need too much stack.
+bool allowed_depth(int depth, Node::Json::parse_event_t /*event*/, Node::Json& /*parsed*/) {
+  constexpr int kDeepest = 64;
+  if (depth > kDeepest) throw WrongDocument(fmt::format("is nested deeper than {} levels", kDeepest));
+  return true;
+}
+
+// Rates make a curve only if there are several.
+void drop_lonely_points(Document& document) {
+  const auto lonely = [&](const Heat& heat) {
+    return heat.point && std::ranges::count_if(document.heats, [&](const Heat& other) {
+                           return other.point && other.point->curve == heat.point->curve;
+                         }) == 1;
+  };
+  std::vector<Heat*> alone;
+  for (Heat& heat : document.heats)
+    if (lonely(heat)) alone.push_back(&heat);
+  for (Heat* heat : alone) heat->point.reset();
+}
+
+void read_scenario(const Node& scenario, Document& document) {
+  document.title = scenario["title"].text();
+  document.scenario_file = scenario["file"].text();
+  if (const auto text = scenario.find("text")) document.scenario_text = text->text();
+  document.precision = number_at(scenario, "precision").value_or(0);
+  document.server_cpus = scenario["cpus"]["server"].text();
+  document.client_cpus = scenario["cpus"]["client"].text();
+}
+
+Document document_of(const Node& root) {
+  require_race(root);
+  Document document{.version = root["joust"].text(),
+                    .started = root["started"].text(),
+                    .verdict = root["verdict"].text(),
+                    .incomplete = root["complete"].flag() ? "" : root["incomplete"].text(),
+                    .took_s = root["took_s"].number(),
+                    .rounds = root["rounds"].count(),
+                    .seed = root["seed"].count()};
+  read_scenario(root["scenario"], document);
+  for (const Node& word : root["command_line"].items()) document.command.push_back(word.text());
+  for (const Node& one : root["cases"].items()) document.heats.push_back(read_heat(one));
+  if (document.heats.empty()) root["cases"].fail("is empty, and should have a case");
+  for (const Node& one : root["checks"].items())
+    heat_of(document, one["case"]).findings.push_back(read_finding(one));
+  for (const Node& one : root["contestants"].items()) {
+    Heat& heat = heat_of(document, one["case"]);
+    heat.runners.push_back(read_runner(one, heat.moves_files));
+  }
+  for (const auto& [name, value] : root["environment"].members())
+    document.environment.push_back({name, value.text()});
+  drop_lonely_points(document);
+  return document;
+}
+
+}  // namespace
+
+const Measured* Runner::figure(std::string_view key) const {
+  const auto found = figures.find(key);
+  return found == figures.end() ? nullptr : &found->second;
+}
+
+const Runner* Heat::find(std::string_view wanted) const {
+  const auto found = std::ranges::find(runners, wanted, &Runner::name);
+  return found == runners.end() ? nullptr : &*found;
+}
+
+std::vector<const Runner*> Heat::contestants() const {
+  std::vector<const Runner*> all;
+  for (const Runner& runner : runners)
+    if (runner.kind == Kind::contestant) all.push_back(&runner);
+  const std::string key = by_latency() ? "latency_ns.intervals." + ranked_by : "throughput_per_s";
+  std::ranges::stable_sort(all, {}, [&](const Runner* runner) {
+    const Measured* const figure = runner->figure(key);
+    const double size = figure == nullptr ? 0 : by_latency() ? figure->value : -figure->value;
+    return std::tuple(!runner->has_result(), !runner->place, runner->place ? runner->place->first : 0, size);
+  });
+  return all;
+}
+
+std::string Heat::ratio_key() const {
+  return by_latency() ? "latency_ratio." + ranked_by : "ratio";
+}
+
+std::expected<Document, std::string> read_document(std::string json) {
+  try {
+    const Node::Json parsed = Node::Json::parse(json, allowed_depth);
+    Document document = document_of(Node(parsed, ""));
+    document.json = std::move(json);
+    return document;
+  } catch (const WrongDocument& wrong) {
+    return std::unexpected(wrong.what());
+  } catch (const Node::Json::parse_error& error) {
+    return std::unexpected(
+        fmt::format("is no JSON, or cut: wrong at byte {} of {}", error.byte, json.size()));
+  } catch (const Node::Json::exception& error) {
+    return std::unexpected(fmt::format("is no result of joust: {}", error.what()));
+  }
+}
+
+}  // namespace joust::report::page

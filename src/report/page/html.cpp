@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "race/scenario/shell_command.hpp"
+#include "report/page/faces.hpp"
+#include "report/page/html_parts.hpp"
+#include "report/page/pictures.hpp"
+
+namespace joust::report::page {
+namespace {
+
+// More cases than this are folded, each below its verdict.
+constexpr std::size_t kMostOpen = 6;
+
+std::string title_of(const Document& document) {
+  if (!document.title.empty()) return document.title;
+  std::vector<std::string> names;
+  for (const Heat& heat : document.heats)
+    for (const Runner* runner : heat.contestants())
+      if (std::ranges::find(names, runner->name) == names.end()) names.push_back(runner->name);
+  return names.empty() ? "A race" : "Race of " + join(names);
+}
+
+std::string how_it_was_run(const Document& document) {
+  std::string how = fmt::format("{}, {}, seed {}, joust {}", document.started,
+                                counted(document.rounds, "round"), document.seed, document.version);
+  if (!document.server_cpus.empty())
+    how +=
+        fmt::format(", servers on CPUs {}, clients on CPUs {}", document.server_cpus, document.client_cpus);
+  return how + ". Loopback: no network was measured.";
+}
+
+std::string heat_name(const Heat& heat) {
+  return heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
+}
+
+// Shows the verdict; with several cases one for each, because they compare under different loads.
+Markup verdict_part(const Document& document) {
+  if (document.heats.size() == 1) return paragraph("verdict", element("b", document.verdict));
+  Markup list;
+  for (const Heat& heat : document.heats)
+    list += element("li", {}, element("b", heat_name(heat)) + text(": " + heat.verdict)) + constant("\n");
+  return element("ul", {}, list);
+}
+
+Markup heat_figures(const Document& document, const Heat& heat) {
+  const Markup all =
+      paragraph("faint", text(heat.load)) + figures_of(heat_pictures(heat, document.precision));
+  if (document.heats.size() == 1) return all;
+  if (document.heats.size() > kMostOpen) return folded(element("b", "Pictures of " + heat_name(heat)), all);
+  return heading(heat_name(heat)) + paragraph("faint", element("b", heat.verdict)) + all;
+}
+
+// Adds a part for each case, with the name of the case if there are several.
+template <typename Part>
+Markup of_each_heat(const Document& document, Part part) {
+  Markup all;
+  for (const Heat& heat : document.heats) {
+    const Markup content = part(heat);
+    if (content.empty()) continue;
+    if (document.heats.size() > 1) all += element("h3", heat_name(heat));
+    all += content;
+  }
+  return all;
+}
+
+Markup curves_part(const Document& document) {
+  Markup all;
+  const std::vector<HeatCurve> curves = heat_curves(document);
+  for (const HeatCurve& curve : curves) {
+    const std::vector<Picture> pictures = curve_pictures(curve);
+    if (pictures.empty()) continue;
+    all += heading(curve.first.axis == "rate" ? "Latency and cost against the rate"
+                                              : "The sweep of " + curve.first.axis);
+    if (curves.size() > 1 && curve.first.axis != "rate") all += paragraph("faint", text(curve.first.curve));
+    all += figures_of(pictures);
+  }
+  return all;
+}
+
+Markup matrix_part(const Document& document) {
+  const Markup all = of_each_heat(document, [](const Heat& heat) -> Markup {
+    if (heat.point) return {};
+    Markup tables;
+    for (const FigureRow* figure : {&first_figure_of(heat), &figure_row("server_cpu_us_per_message")})
+      if (const Markup table = html_table(matrix_of(heat, *figure)); !table.empty())
+        tables += paragraph("faint", element("b", fmt::format("{}, {}", figure->name,
+                                                              figure->unit == Unit::per_s
+                                                                  ? fmt::format("{}s/s", heat.unit())
+                                                                  : unit_text(figure->unit)))) +
+                  table;
+    return tables;
+  });
+  return all.empty() ? all : heading("Clients by servers") + all;
+}
+
+Markup finding_part(const Finding& finding) {
+  const bool passed = finding.verdict == "PASS";
+  Markup part = element("b", (passed                      ? "✓ "
+                              : finding.verdict == "WARN" ? "! "
+                                                          : "✗ ") +
+                                 finding.verdict) +
+                text(fmt::format(" {} {}: {}", finding.id, finding.title, finding.detail));
+  if (const std::string remedy = remedy_of(finding.id); !passed && !remedy.empty())
+    part += element("br", {}) + element("b", "What to do: ") + text(remedy);
+  return paragraph("check " + finding.verdict, part);
+}
+
+// Shows why contestants failed, with the last lines that they wrote.
+Markup failures_part(const Document& document) {
+  const Markup all = of_each_heat(document, [](const Heat& heat) {
+    Markup failures;
+    for (const Runner& runner : heat.runners)
+      if (!runner.failure.empty()) {
+        failures += paragraph("check REFUSE", element("b", runner.name) + text(": " + runner.failure));
+        if (!runner.last_words.empty()) failures += element("pre", join(runner.last_words, "\n"));
+      }
+    return failures;
+  });
+  return all.empty() ? all : heading("What failed") + all;
+}
+
+// Shows what was found; checks that pass are folded.
+Markup checks_part(const Document& document) {
+  Markup passes;
+  std::size_t passed = 0;
+  const auto with_verdict = [&](bool pass) {
+    return of_each_heat(document, [&](const Heat& heat) {
+      Markup all;
+      for (const Finding& finding : heat.findings)
+        if ((finding.verdict == "PASS") == pass) all += finding_part(finding);
+      return all;
+    });
+  };
+  for (const Heat& heat : document.heats)
+    passed += static_cast<std::size_t>(std::ranges::count(heat.findings, "PASS", &Finding::verdict));
+  Markup part = heading("Checks") + with_verdict(false);
+  if (passed > 0)
+    part += folded(text(fmt::format("{} passed", counted(passed, "check"))), with_verdict(true));
+  return part;
+}
+
+Markup environment_part(const Document& document) {
+  FaceTable shown{.columns = {{"setting", false}, {"value", false}}}, others = shown;
+  for (const Fact& fact : document.environment) {
+    static constexpr std::string_view kShown[] = {"fingerprint", "kernel",   "cpu_model", "online_cpus",
+                                                  "hypervisor",  "governor", "compiler",  "build_type"};
+    (std::ranges::find(kShown, fact.name) != std::end(kShown) ? shown : others)
+        .rows.push_back({fact.name, fact.value});
+  }
+  Markup part = heading("Environment") + html_table(shown);
+  if (!others.empty())
+    part += folded(text(fmt::format("{} more settings", others.rows.size())), html_table(others));
+  return part;
+}
+
+Markup command_part(const Document& document) {
+  Markup part = heading("Run it again");
+  if (!document.command.empty()) part += element("pre", race::shell_text(document.command));
+  part += paragraph("faint", text(fmt::format("With --seed {} the order is the same.", document.seed)));
+  if (!document.scenario_text.empty())
+    part += folded(text("The scenario " + document.scenario_file), element("pre", document.scenario_text));
+  return part;
+}
+
+}  // namespace
+
+std::string html_page(const Document& document) {
+  const std::string title = title_of(document);
+  Markup body = element("h1", title) + verdict_part(document);
+  if (!document.incomplete.empty()) body += paragraph("verdict", text("INCOMPLETE: " + document.incomplete));
+  body += paragraph("faint", text(how_it_was_run(document)));
+  for (const Heat& heat : document.heats) body += heat_figures(document, heat);
+  body += curves_part(document) + matrix_part(document);
+  body += heading("Results") +
+          of_each_heat(document, [](const Heat& heat) { return html_table(results_of(heat)); });
+  body +=
+      paragraph("faint", text("≥: a lower bound, as the load was the limit. ~: fewer than 100 samples lie "
+                              "beyond it. –: not known."));
+  body += heading("Memory, system calls, context switches") +
+          of_each_heat(document, [](const Heat& heat) { return html_table(resources_of(heat)); });
+  body +=
+      failures_part(document) + checks_part(document) + environment_part(document) + command_part(document);
+  body += heading("The result");
+  body += folded(text(fmt::format("The whole document as JSON, {}",
+                                  format_data(static_cast<double>(document.json.size())))),
+                 element("pre", {}, escaped(document.json)));
+  return html_document(title, body);
+}
+
+}  // namespace joust::report::page

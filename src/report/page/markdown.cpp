@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/printable.hpp"
+#include "base/words.hpp"
+#include "race/scenario/shell_command.hpp"
+#include "report/page/faces.hpp"
+#include "report/page/tables.hpp"
+
+namespace joust::report::page {
+namespace {
+
+// Escapes text within a line: what Markdown or HTML would take for markup. An @ would call a person of that
+// name on some sites, so an invisible blank of no width follows it.
+std::string md(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text, "\n\\")) switch (c) {
+      case '\n':
+        out += ' ';
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '@':
+        out += "@\u200B";
+        break;
+      default:
+        if (std::string_view("\\`*_[]|~#").contains(c)) out += '\\';
+        out += c;
+    }
+  return out;
+}
+
+std::string md_table(const FaceTable& table) {
+  std::string head = "|", line = "|", rows;
+  for (const FaceTable::Column& column : table.columns) {
+    head += fmt::format(" {} |", md(column.title));
+    line += column.number ? " --: |" : " :-- |";
+  }
+  for (const auto& row : table.rows) {
+    rows += "|";
+    for (const std::string& cell : row) rows += fmt::format(" {} |", md(cell));
+    rows += "\n";
+  }
+  return fmt::format("{}\n{}\n{}", head, line, rows);
+}
+
+// Returns a block of code whose fence is longer than any in it.
+std::string md_code(std::string_view kind, std::string_view code) {
+  std::size_t most = 2, now = 0;
+  for (const char c : code) most = std::max(most, now = c == '`' ? now + 1 : 0);
+  const std::string fence(most + 1, '`');
+  return fmt::format("{}{}\n{}\n{}\n", fence, kind, printable(code, "\n\\"), fence);
+}
+
+// Explains the marks that the tables have.
+std::string md_legend(const std::string& tables) {
+  std::string legend;
+  if (tables.contains("≥")) legend += "≥: a lower bound, as the load was the limit.\n";
+  if (tables.contains("\\~")) legend += "\\~: fewer than 100 samples lie beyond it.\n";
+  return legend.empty() ? legend : legend + "\n";
+}
+
+std::string md_checks(const Document& document) {
+  std::string text;
+  std::size_t passed = 0;
+  for (const Heat& heat : document.heats)
+    for (const Finding& finding : heat.findings) {
+      if (finding.verdict == "PASS") {
+        ++passed;
+        continue;
+      }
+      const std::string where = document.heats.size() > 1 ? md(heat.name) + ", " : "";
+      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", finding.verdict, where, finding.id,
+                          md(finding.title), md(finding.detail), remedy_of(finding.id));
+    }
+  if (text.empty()) return fmt::format("All {} passed.\n", counted(passed, "check"));
+  return fmt::format("{}\n{} passed.\n", text, counted(passed, "check"));
+}
+
+// Returns the verdict; with several cases a list of theirs.
+std::string md_verdict(const Document& document) {
+  if (document.heats.size() == 1) return fmt::format("**{}**\n", md(document.verdict));
+  std::string list;
+  for (const Heat& heat : document.heats)
+    list += fmt::format("- **{}**: {}\n", md(heat.name), md(heat.verdict));
+  return list;
+}
+
+std::string md_facts(const Document& document) {
+  std::string text = fmt::format("joust {}, {}, seed {}", document.version, counted(document.rounds, "round"),
+                                 document.seed);
+  for (const Fact& fact : document.environment)
+    if (fact.name == "cpu_model" || fact.name == "kernel")
+      text += fmt::format(", {} {}", fact.name == "kernel" ? "kernel" : "CPU", fact.value);
+  return md(text) + ". Loopback: no network was measured.\n";
+}
+
+}  // namespace
+
+std::string markdown_text(const Document& document) {
+  std::string text = md_verdict(document) + "\n";
+  if (!document.incomplete.empty()) text += fmt::format("INCOMPLETE: {}\n\n", md(document.incomplete));
+  std::string tables;
+  for (const Heat& heat : document.heats) {
+    const std::string name = heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
+    tables += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(name), md(heat.load))
+                                        : fmt::format("{}\n\n", md(heat.load));
+    tables += md_table(results_of(heat)) + "\n";
+  }
+  text += tables + md_legend(tables);
+  text += md_checks(document) + "\n";
+  if (!document.command.empty())
+    text += fmt::format("To run it again:\n\n{}\n", md_code("sh", race::shell_text(document.command)));
+  return text + md_facts(document);
+}
+
+}  // namespace joust::report::page

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""`joust report`, and the same forms of a result from `joust race`."""
+
+import html
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+from program import JOUST, Case, run
+
+RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "-d", "60ms", "-w", "20ms", "--quick")
+
+
+class Report(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="joust-")
+        cls.result = os.path.join(cls.folder.name, "r.json")
+        cls.page = os.path.join(cls.folder.name, "r.html")
+        cls.comment = os.path.join(cls.folder.name, "r.md")
+        cls.race = run(*RACE, "--json", cls.result, "--html", cls.page, "--markdown", cls.comment,
+                       "--allow-unranked")
+        assert cls.race.returncode in (0, 3), cls.race.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def document(self):
+        return json.loads(pathlib.Path(self.result).read_text(encoding="utf-8"))
+
+    def write(self, name, document):
+        text = document if isinstance(document, str) else json.dumps(document)
+        pathlib.Path(self.path(name)).write_text(text, encoding="utf-8")
+        return self.path(name)
+
+    def read(self, name):
+        return pathlib.Path(self.path(name)).read_text(encoding="utf-8")
+
+    def test_a_race_writes_what_a_report_writes(self):
+        done = run("report", self.result, "--html", self.path("r.html"), "--markdown", self.path("r.md"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        self.assertEqual(self.read("r.html"), pathlib.Path(self.page).read_text(encoding="utf-8"))
+        self.assertEqual(self.read("r.md"), pathlib.Path(self.comment).read_text(encoding="utf-8"))
+
+    def test_the_page_shows_the_verdict_and_holds_the_document(self):
+        page = pathlib.Path(self.page).read_text(encoding="utf-8")
+        document = self.document()
+        self.assertIn(html.escape(document["verdict"]).replace("&#x27;", "&#39;"), page)
+        held = page[page.rindex("<pre>") + 5:page.rindex("</pre>")]
+        self.assertEqual(json.loads(html.unescape(held)), document)
+        before = page[:page.rindex("<pre>")]
+        for forbidden in ("<script", " style=", "http:", "https:", " src=", " href="):
+            self.assertNotIn(forbidden, before)
+        self.assertGreaterEqual(before.count("<svg"), 4)
+
+    def test_the_comment_names_all_contestants_and_the_command(self):
+        comment = pathlib.Path(self.comment).read_text(encoding="utf-8")
+        self.assertIn("| epoll (reference) |", comment)
+        self.assertIn("| poll", comment)
+        self.assertIn("race --server epoll,poll -p echo", comment)
+
+    def test_pictures_are_whole_documents(self):
+        folder = self.path("pictures")
+        done = run("report", self.result, "--svg", folder, "--csv", self.path("r.csv"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        names = sorted(os.listdir(folder))
+        self.assertEqual(names, ["cost-ratio.svg", "cpu.svg", "latency.svg", "throughput-ratio.svg"])
+        for name in names:
+            root = xml.etree.ElementTree.parse(os.path.join(folder, name)).getroot()
+            self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        rows = [line.split(",") for line in self.read("r.csv").splitlines()]
+        ratio = next(row for row in rows if row[1] == "poll" and row[8] == "ratio")
+        summary = next(one["summary"] for one in self.document()["contestants"] if one["name"] == "poll")
+        self.assertEqual(float(ratio[10]), summary["ratio"]["median"])
+
+    def test_rates_have_curves(self):
+        done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "--rates", "1k,2k", "-d", "150ms",
+                   "-w", 0, "--rounds", 2, "--svg", self.path("rates"), "--csv", self.path("rates.csv"))
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("latency-p50-over-rate.svg", os.listdir(self.path("rates")))
+
+    def refused_whole(self, file, *words):
+        """A document that is refused: a message with file and key, and nothing is written."""
+        outputs = []
+        for option in ("--html", "--markdown", "--csv", "--svg"):
+            outputs += [option, self.path("x" + option)]
+        self.refused(run("report", file, *outputs), file, *words)
+        self.assertEqual([name for name in os.listdir(self.directory) if name.startswith("x")], [])
+
+    def test_what_is_no_result_is_refused(self):
+        self.refused_whole(self.path("none.json"), "cannot be read: No such file or directory")
+        self.refused_whole(self.directory, "cannot be read: Is a directory")
+        text = pathlib.Path(self.result).read_text(encoding="utf-8")
+        self.refused_whole(self.write("cut.json", text[:len(text) // 2]), "is no JSON, or cut")
+        self.refused_whole(self.write("other.json", "{}"), "it has no key 'schema'")
+        document = self.document()
+        document["schema"] = "joust-race/2"
+        self.refused_whole(self.write("old.json", document), "'joust-race/2'", "reads 'joust-race/3'")
+        document["schema"] = "joust-load/1"
+        self.refused_whole(self.write("load.json", document), "'joust-load/1'", "'race --json'")
+
+    def test_a_wrong_value_is_named(self):
+        document = self.document()
+        document["contestants"][0]["summary"]["latency_ns"]["p50"] = 1e300
+        file = self.write("huge.json", document)
+        self.refused_whole(file, "contestants[0].summary.latency_ns.p50: is 1e+300")
+        del document["contestants"][0]["summary"]
+        self.refused_whole(self.write("less.json", document), "contestants[0].summary: the key is missing")
+
+    def test_usage(self):
+        self.refused(run("report", self.result), "nothing to write; give --html FILE")
+        self.refused(run("report", "--html", "x"), "Try 'joust report --help'")
+        self.refused(run("report", self.result, "--html", ""), "--html: the value is empty")
+        self.refused(run("report", self.result, "--html", "-"), "/dev/stdout is standard output")
+        self.refused(run("report", self.result, "--html", self.result), "this run uses that file itself")
+        same = self.path("same")
+        self.refused(run("report", self.result, "--html", same, "--csv", same), "--csv", "that file itself")
+        nowhere = self.path("none/r.html")
+        self.refused(run("report", self.result, "--html", nowhere), f"--html {nowhere}: cannot be written")
+        self.refused(run("report", self.result, "--svg", self.path("none/r")), "--svg", "cannot be made")
+        self.refused(run("report", self.result, "--svg", self.result), "--svg", "Not a directory")
+        self.refused(run(*RACE, "--html", nowhere), f"--html {nowhere}: cannot be written")
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_a_pipe_gets_the_comment(self):
+        done = run("report", self.result, "--markdown", "/dev/stdout")
+        comment = pathlib.Path(self.comment).read_text(encoding="utf-8")
+        self.assertEqual(done.stdout, comment)
+        with subprocess.Popen(["cat", self.result], stdout=subprocess.PIPE) as source:
+            command = [JOUST, "report", "/dev/stdin", "--markdown", "/dev/stdout"]
+            piped = subprocess.run(command, stdin=source.stdout, capture_output=True, text=True, timeout=60,
+                                   check=False)
+        self.assertEqual((piped.stdout, piped.stderr), (comment, ""))
+
+    def test_a_dry_run_writes_nothing(self):
+        done = run(*RACE, "--dry-run", "--html", self.path("r.html"), "--svg", self.path("pictures"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("a dry run writes no page", done.stderr)
+        self.assertEqual(os.listdir(self.directory), [])
+
+    def test_an_old_page_keeps_its_rights_and_is_replaced(self):
+        file = self.write("old.html", "old")
+        os.chmod(file, 0o640)
+        self.assertEqual(run("report", self.result, "--html", file).returncode, 0)
+        self.assertEqual(stat.S_IMODE(os.stat(file).st_mode), 0o640)
+        self.assertTrue(re.search("</html>\n$", self.read("old.html")))
+
+
+if __name__ == "__main__":
+    unittest.main()
