@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 // What the bare programs have in common: no more than the way to their sockets.
@@ -20,11 +21,13 @@ namespace bare {
   std::exit(EXIT_FAILURE);
 }
 
-// 0 for what is no number up to `most`.
+// A number up to `most`; anything else ends the program.
 inline unsigned number(std::string_view text, unsigned most) {
   unsigned value = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && value <= most ? value : 0;
+  if (read.ec == std::errc() && read.ptr == text.data() + text.size() && value <= most) return value;
+  std::fprintf(stderr, "'%s' is no number up to %u\n", std::string(text).c_str(), most);
+  std::exit(2);
 }
 
 inline void pin_to(std::string_view cpu) {
@@ -48,7 +51,7 @@ inline int tcp_socket(int flags) {
   const int on = 1;
   ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5);
+  if (::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5) < 0) fail("TCP_CONGESTION");
   return fd;
 }
 

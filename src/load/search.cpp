@@ -37,8 +37,10 @@ void judge(const Criterion& criterion, SearchStep& step) {
   if (load.interrupted) {
     step.held = Held::unknown;
     step.why = "interrupted";
-  } else if (load.connections_failed > 0 || load.messages.failed > 0) {
+  } else if (load.connections_failed > 0) {
     step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
+  } else if (load.messages.failed > 0) {
+    step.why = fmt::format("{} failed", counted(load.messages.failed, "message"));
   } else if (load.messages.lost > 0) {
     step.why = fmt::format("{} lost", counted(load.messages.lost, "message"));
   } else if (!load.kept_rate()) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "stats/student.hpp"
+
 namespace joust::stats {
 
 bool is_told(const Ratio& ratio) {
@@ -24,11 +26,17 @@ double rounds_to_decide(const Ratio& ratio, const Measure& measure) {
   if (!ratio.is_known()) return std::numeric_limits<double>::infinity();
   const double difference = std::abs(std::log(ratio.estimate));
   const double half_width = std::log(ratio.interval.high / ratio.interval.low) / 2;
-  const double to_differ = difference >= std::log1p(measure.least) ? difference : 0;
-  const double to_be_equal = std::log1p(measure.equal) - difference;
-  const double wanted = std::max(to_differ, to_be_equal);
-  return wanted > 0 ? std::max(1.0, std::pow(half_width / wanted, 2))
-                    : std::numeric_limits<double>::infinity();
+  double times = std::numeric_limits<double>::infinity();
+  if (difference >= std::log1p(measure.least)) {
+    // A difference is told by a p-value that is smaller than that of the interval.
+    const std::size_t degrees = std::max<std::size_t>(1, ratio.rounds - 1);
+    const double wider = student_quantile((1 + kEqualsTied) / 2, degrees) /
+                         student_quantile((1 + kTogether) / 2, degrees);
+    times = std::pow(wider * half_width / difference, 2);
+  }
+  if (const double to_be_equal = std::log1p(measure.equal) - difference; to_be_equal > 0)
+    times = std::min(times, std::pow(half_width / to_be_equal, 2));
+  return std::max(1.0, times);
 }
 
 double aa_spread(const Ratio& reference_to_itself) {

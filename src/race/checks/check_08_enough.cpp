@@ -18,7 +18,7 @@ namespace {
 // With fewer rounds than this, the noise itself is hardly known, and intervals are very wide.
 constexpr std::uint64_t kFewRounds = 5;
 // Rounds that follow each other should not resemble each other: intervals hold for independent rounds. Less
-// correlation than this changes an interval by less than a third.
+// correlation than this changes an interval by no more than 1.36 times: the root of (1 + r) / (1 - r).
 constexpr double kCorrelated = 0.3;
 // So many standard deviations of the correlation of independent rounds: one race in a hundred.
 constexpr double kBeyondChance = 2.33;

@@ -33,10 +33,10 @@ void look_at(const CaseResult& one, const Comparison& comparison, std::optional<
   else if (least > stats::kTellsNothing)
     findings.warn("{}only differences by a factor of {:.2g} and more can be told here", figure, 1 + least);
   else if (least > kCoarse)
-    findings.warn("{}differences below {} cannot be told here; {}", figure, percent(least, 1),
+    findings.warn("{}differences below {} are told in less than half of such races; {}", figure, percent(least, 1),
                   decisions_text(comparison));
   else
-    findings.say("{}differences of {} and more can be told; {}", figure, percent(least, 1),
+    findings.say("{}a difference of {} is told in half of such races; {}", figure, percent(least, 1),
                  decisions_text(comparison));
 }
 

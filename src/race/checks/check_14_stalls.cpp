@@ -50,9 +50,11 @@ CheckResult check_stalls(const RaceResult&, const CaseResult& one) {
         "%",
         percent(kUneven), turns.greatest->figure->words, turns.greatest->contestant,
         100 * turns.greatest->change);
+  constexpr const char* kHidden = "with {} a contestant's own stalls of up to {} look like chance";
   if (turns.chance > kCoarse)
-    findings.warn("with {} a contestant's own stalls of up to {} look like chance",
-                  counted(turns.generations, "generation"), spread_text(turns.chance));
+    findings.warn(kHidden, counted(turns.generations, "generation"), spread_text(turns.chance));
+  else
+    findings.say(kHidden, counted(turns.generations, "generation"), spread_text(turns.chance));
   return findings.take();
 }
 

@@ -242,6 +242,9 @@ std::string what_would_decide(double times, const RaceResult& race, const CaseRe
   const double rounds = std::max(1.0, std::ceil((times - 1) * static_cast<double>(rounds_of(one))));
   if (race.scenario.rounds > 0)
     return fmt::format("about {} would decide", counted(static_cast<std::uint64_t>(rounds), "more round"));
+  if (one.look != stats::Look::last)  // the race was precise enough to end; more time would change nothing
+    return fmt::format("about {:.0f} rounds in all would decide (--rounds)",
+                       rounds + static_cast<double>(rounds_of(one)));
   const double share = rounds / static_cast<double>(std::max<std::uint64_t>(1, rounds_of(one)));
   const auto more = std::chrono::duration_cast<std::chrono::seconds>(share * race.scenario.time);
   return fmt::format("about {} more would decide (--time)",
