@@ -251,7 +251,6 @@ void add_groups(Json& document, const std::vector<ResultGroup>& groups) {
 
 void add_load(Json& document, const LoadResult& result) {
   document["plan"] = plan_json(result.plan);
-  if (result.plan.turns) document["plan"]["duration_s"] = nullptr;  // whoever gives the turns ends the load
   document["interrupted"] = result.interrupted;
   document["connections"] = {{"ok", result.connections_ok},
                              {"failed", result.connections_failed},

@@ -213,7 +213,8 @@ class WorkServer {
  private:
   static Parameters parameters() {
     Parameters parameters;
-    parameters.options = {{"work", "0"}, {"most-work", "100ms"}, {"work-kind", "busy"}, {"writes", "two"}};
+    parameters.options = {
+        {"work", "0"}, {"most-work", "100ms"}, {"work-kind", "busy"}, {"loop-speed", "0"}, {"writes", "two"}};
     return parameters;
   }
 
