@@ -30,8 +30,8 @@ double rounds_to_decide(const Ratio& ratio, const Measure& measure) {
   if (difference >= std::log1p(measure.least)) {
     // A difference is told by a p-value that is smaller than that of the interval.
     const std::size_t degrees = std::max<std::size_t>(1, ratio.rounds - 1);
-    const double wider = student_quantile((1 + kEqualsTied) / 2, degrees) /
-                         student_quantile((1 + kTogether) / 2, degrees);
+    const double wider =
+        student_quantile(1 - kEqualsTied, degrees) / student_quantile(1 - kTogether, degrees);
     times = std::pow(wider * half_width / difference, 2);
   }
   if (const double to_be_equal = std::log1p(measure.equal) - difference; to_be_equal > 0)

@@ -201,7 +201,7 @@ TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
   runner.throughput["epoll"] = 31e3;
   const CheckResult found = check(9);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "cannot be told here")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "are told in less than half of such races")) << found.detail;
   EXPECT_EQ(decision(judged, "epoll", "threads"), stats::Decision::undecided);
 }
 

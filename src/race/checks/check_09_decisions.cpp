@@ -33,10 +33,10 @@ void look_at(const CaseResult& one, const Comparison& comparison, std::optional<
   else if (least > stats::kTellsNothing)
     findings.warn("{}only differences by a factor of {:.2g} and more can be told here", figure, 1 + least);
   else if (least > kCoarse)
-    findings.warn("{}differences below {} are told in less than half of such races; {}", figure, percent(least, 1),
-                  decisions_text(comparison));
+    findings.warn("{}differences below {} are told in less than half of such races; {}", figure,
+                  percent(least, 1), decisions_text(comparison));
   else
-    findings.say("{}a difference of {} is told in half of such races; {}", figure, percent(least, 1),
+    findings.say("{}differences of {} are told in at least half of such races; {}", figure, percent(least, 1),
                  decisions_text(comparison));
 }
 
