@@ -31,8 +31,8 @@ bool is_told(const Ratio& ratio);
 Decision decide(const Ratio& ratio, const Measure& measure);
 
 // Returns by how many times the rounds must grow for a decision, if the noise stays as it is: the p-value
-// must become that of a difference, or the interval come within the range of the equal. At least 1. Infinite where the rounds are too few to
-// know the noise.
+// must become that of a difference, or the interval come within the range of the equal. At least 1. Infinite
+// where the rounds are too few to know the noise.
 double rounds_to_decide(const Ratio& ratio, const Measure& measure);
 
 // Returns by what fraction the reference may differ from itself, when it enters twice: the farther end of the

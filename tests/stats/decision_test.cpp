@@ -51,7 +51,8 @@ TEST(Decide, UndecidedOtherwise) {
 TEST(RoundsToDecide, GrowWithTheSquareOfTheWidth) {
   EXPECT_NEAR(rounds_to_decide(between(1 / 1.06, 1.06), {}), 4, 0.2) << "3 % either way is wanted";
   // Student's t with 9 degrees of freedom: 3.250 for a p-value of 1 %, 2.262 for the interval.
-  EXPECT_NEAR(rounds_to_decide(between(1.05 / 1.10, 1.05 * 1.10), {}), 4 * 1.437 * 1.437, 0.5) << "to be told";
+  EXPECT_NEAR(rounds_to_decide(between(1.05 / 1.10, 1.05 * 1.10), {}), 4 * 1.437 * 1.437, 0.5)
+      << "to be told";
   EXPECT_EQ(rounds_to_decide(between(0.99, 1.01), {}), 1);
   EXPECT_TRUE(std::isinf(rounds_to_decide(compare(Rounds{5}, Rounds{1}), {})));
 }

@@ -133,9 +133,9 @@ Duration longest_rest(const CaseResult& one, Duration turn) {
 }
 
 // Plans many short generations in place of few long ones: what differs from start to start is sampled by
-// generations only, and with few of them intervals are wide, because they hardly know their noise. A warm-up that was asked for is kept. Where it is
-// long, there are fewer generations, so that not nearly all of the time goes into warm-ups. `share`: the part
-// of the race's time for one entry.
+// generations only, and with few of them intervals are wide, because they hardly know their noise. A warm-up
+// that was asked for is kept. Where it is long, there are fewer generations, so that not nearly all of the
+// time goes into warm-ups. `share`: the part of the race's time for one entry.
 void shorten(CaseResult& result, Duration share) {
   LoadPlan& load = result.plan.load;
   constexpr std::int64_t kWantedGenerations = 12, kFewestGenerations = 6;
