@@ -29,6 +29,7 @@ struct Rule {
 };
 std::array<Rule, kCalls> rules;
 std::atomic<int> fsync_takes_ms{0};
+std::atomic<int> slow_disks{0};
 
 Rule& rule_of(Call call) {
   return rules[static_cast<std::size_t>(call)];
@@ -69,11 +70,13 @@ Failing::~Failing() {
 }
 
 SlowDisk::SlowDisk(std::chrono::milliseconds longer) {
+  ++slow_disks;
   fsync_takes_ms = static_cast<int>(longer.count());
 }
 
 SlowDisk::~SlowDisk() {
   fsync_takes_ms = 0;
+  --slow_disks;
 }
 
 std::uint64_t Failing::failed() const {
@@ -171,8 +174,10 @@ int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags, timespec*
 }
 
 int fsync(int fd) {
-  if (const int longer = joust::test::fsync_takes_ms.exchange(0); longer > 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(longer));
+  constexpr int kStep = 10;
+  for (int left_ms = joust::test::fsync_takes_ms.exchange(0); left_ms > 0 && joust::test::slow_disks > 0;
+       left_ms -= kStep)
+    std::this_thread::sleep_for(std::chrono::milliseconds(kStep));
   return joust::test::pass_on<int(int)>(Call::fsync, "fsync", fd);
 }
 

@@ -59,7 +59,7 @@ class Failing {
 };
 
 // As long as this lives, the next call of fsync() takes so much longer, on whatever thread: in each process
-// that is forked, one call.
+// that is forked, one call. It ends with this object, but not in other processes.
 class SlowDisk {
  public:
   explicit SlowDisk(std::chrono::milliseconds longer);

@@ -45,7 +45,7 @@ class Connections(TransferCase):
         with Receiver(self.path("in")) as receiver:
             for engine in ("epoll", "poll", "select", "threads", "io-uring", "asio-pool", "coroutines"):
                 with self.subTest(engine):
-                    self.assertGreater(self.get(receiver, "file", "-e", engine, "--limit", "32MiB"), 1)
+                    self.assertGreater(self.get(receiver, "file", "-e", engine, "--limit", "16MiB"), 1)
                     self.same(file, self.path("out/file"))
 
     @staticmethod

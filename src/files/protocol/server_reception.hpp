@@ -45,6 +45,7 @@ class ServerReception {
     return part;
   }
   ByteRange range() const { return range_; }
+  bool finish() { return upload_ && upload_->finish(range_); }  // true: it was the last range of the upload
   std::shared_ptr<Upload> release() { return std::exchange(upload_, nullptr); }  // ends it
   const Upload* upload() const { return upload_.get(); }                         // null: discards
 

@@ -38,8 +38,8 @@ void Uploads::abandon() {
   if (state_ != State::receiving) return;
   ++server_.abandoned;
   is_counted_ = true;
-  reception_.release()->give_back(reception_.range());
   state_ = State::discarding;
+  reception_.release()->give_back(reception_.range());
 }
 
 void Uploads::end_incomplete() {
@@ -86,8 +86,9 @@ void Uploads::take(const End& end, Time now) {
     return done();
   }
   const ByteRange range = reception_.range();
-  if (auto upload = reception_.release(); upload && upload->finish(range))
-    return begin_check(std::move(upload), range, now);
+  const bool was_last = reception_.finish();
+  state_ = State::idle;  // before anything may throw: what was received is no longer here to be given back
+  if (auto upload = reception_.release(); was_last) return begin_check(std::move(upload), range, now);
   answers_.send(Stored{.range = range, .request_check = answers_.check()});
   done();
 }
@@ -208,7 +209,7 @@ void Uploads::check_slice(Time now) {
   const Stored stored{
       .range = checked_, .complete = true, .digest = check->digest, .request_check = answers_.check()};
   if (check->waits && is_whole_) {
-    answers_.send_when_on_disk(stored, std::move(upload_), now);
+    answers_.send_when_on_disk(stored, upload_, now);
     return done();
   }
   if (check->waits) slices_.put_off(now + kLookForDisk);
