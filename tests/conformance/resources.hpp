@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "joust/time.hpp"
+#include "sanitized.hpp"
 
 namespace joust::conformance {
 
@@ -27,15 +28,7 @@ struct Resources {
 
 std::size_t resident_bytes();  // of this process
 
-// True with a sanitizer, which manages memory itself, so that resident_bytes() says little about the program,
-// and makes everything slow.
-consteval bool is_sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#else
-  return false;
-#endif
-}
+using test::is_sanitized;  // with one, resident_bytes() says little about the program
 
 // Lowers the limit of descriptors, so that a test can use them up.
 class FewDescriptors {
