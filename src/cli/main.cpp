@@ -79,6 +79,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
+  add_doctor(root, program, exit_code);
   if (program.has_scenarios()) add_scenarios(root, program, exit_code);
   if (program.find_protocol("file") != nullptr) {
     add_receive(root, program, exit_code);
