@@ -103,6 +103,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const Skipped& reason) {
     fmt::print("skipped: {}\n", printable(reason.what(), "\\"));
     return kInvalid;
+  } catch (const ReaderLeft&) {
+    return kRunError;
   } catch (const std::system_error& error) {
     return fail(program, kRunError, error.what() + limit_behind(error.code().value()));
   } catch (const std::exception& error) {
