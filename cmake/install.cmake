@@ -3,13 +3,17 @@
 # find_package(joust), joust::joust.
 include(CMakePackageConfigHelpers)
 
+# A component is a package of its own (cmake/package.cmake); `cmake --install` installs all.
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
 
 install(TARGETS joust EXPORT joustTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS joust_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(modules)
-  install(TARGETS ${modules} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust)
-endif()
+foreach(library qt zeromq)
+  if(TARGET joust_${library})
+    install(TARGETS joust_${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust COMPONENT ${library})
+  endif()
+endforeach()
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
 # sources: how to change them, what was measured of them, and scenarios that need a build of them.

@@ -79,6 +79,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
+  add_doctor(root, program, exit_code);
   if (program.has_scenarios()) add_scenarios(root, program, exit_code);
   if (program.find_protocol("file") != nullptr) {
     add_receive(root, program, exit_code);
@@ -102,6 +103,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const Skipped& reason) {
     fmt::print("skipped: {}\n", printable(reason.what(), "\\"));
     return kInvalid;
+  } catch (const ReaderLeft&) {
+    return kRunError;
   } catch (const std::system_error& error) {
     return fail(program, kRunError, error.what() + limit_behind(error.code().value()));
   } catch (const std::exception& error) {

@@ -195,7 +195,7 @@ int Receive::run() {
   if (new_token_option->given()) {
     if (new_token.empty()) throw UsageError("--new-token: the value is empty");
     write_new_token(new_token);
-    print_out(fmt::format("{} has a new token: copy it to the users who may send and get\n", new_token));
+    print_list(fmt::format("{} has a new token: copy it to the users who may send and get\n", new_token));
     return kOk;
   }
   guard.complete();
@@ -240,7 +240,7 @@ int Receive::run() {
     tell(tally, *service);
     return kOk;
   }
-  print_out(text_of(stopped_event(tally, listeners, service->results())));
+  print_list(text_of(stopped_event(tally, listeners, service->results())));
   return kOk;
 }
 
@@ -258,12 +258,12 @@ std::unique_ptr<Periodic> Receive::progress(const Service& service) const {
 
 // Reports the totals. Clients without the token count among the connections that failed.
 void Receive::tell(const Tally& tally, const Service& service) const {
-  print_out(fmt::format("received {}, sent {} over {}\n",
-                        format_data(static_cast<double>(tally.received.load())),
-                        format_data(static_cast<double>(tally.sent.load())),
-                        counted(tally.opened + tally.unopened, "connection")));
+  print_list(fmt::format("received {}, sent {} over {}\n",
+                         format_data(static_cast<double>(tally.received.load())),
+                         format_data(static_cast<double>(tally.sent.load())),
+                         counted(tally.opened + tally.unopened, "connection")));
   if (const std::uint64_t unfinished = count_of(service, "unfinished"); unfinished > 0)
-    print_out(fmt::format(
+    print_list(fmt::format(
         "{} unfinished: what has come is kept until its name is sent again; the same '{} send' goes "
         "on with it if its file has not changed\n",
         counted(unfinished, "upload"), program.name));

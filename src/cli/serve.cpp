@@ -163,13 +163,13 @@ void Serve::run() {
               .account = accounting.account()},
              stop);
   if (speaks_to_people()) {
-    print_text(farewell(tally));
+    print_list(for_people(farewell(tally)));
     complain_of_failures(program, tally);
     return;
   }
   std::vector<ResultGroup> groups = service->results();
   if (chosen.delivery.by_message()) groups.push_back(tally.datagrams_group());
-  print(stopped_event(tally, listeners, groups));
+  print_list(text_of(stopped_event(tally, listeners, groups)));
 }
 
 }  // namespace

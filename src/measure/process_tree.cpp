@@ -29,7 +29,7 @@ std::vector<pid_t> numbers_in(const std::string& directory) {
 
 // Finds the children through all processes' parents: a kernel without CONFIG_PROC_CHILDREN lists no children.
 std::vector<pid_t> children_by_parent(pid_t process) {
-  std::vector<pid_t> children = numbers_in("/proc");
+  std::vector<pid_t> children = all_processes();
   std::erase_if(children, [process](pid_t child) {
     const auto facts = process_facts(child);
     return !facts || facts->parent != process;
@@ -63,6 +63,10 @@ std::optional<ProcessFacts> process_facts(pid_t process) {
   facts.ended_user_s = ticks[2] / ticks_per_second;
   facts.ended_system_s = ticks[3] / ticks_per_second;
   return facts;
+}
+
+std::vector<pid_t> all_processes() {
+  return numbers_in("/proc");
 }
 
 std::vector<pid_t> threads_of(pid_t process) {

@@ -27,6 +27,7 @@ struct ProcessFacts {
 // Returns nothing if no such process exists.
 std::optional<ProcessFacts> process_facts(pid_t process);
 
+std::vector<pid_t> all_processes();  // that this one can see
 std::vector<pid_t> threads_of(pid_t process);
 
 // Returns the children of a process, including those that have ended and were not waited for. A child that

@@ -23,6 +23,12 @@ Json to_json(const Usage& usage) {
           {"peak_memory_bytes", usage.peak_memory_bytes}};
 }
 
+Json to_json(const Environment& environment) {
+  Json json{{"fingerprint", environment.fingerprint()}};
+  for (const Environment::Item& item : environment.items) json[item.name] = item.value;
+  return json;
+}
+
 std::string text_of(const Json& document, int indent) {
   return document.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -4,15 +4,17 @@
 #include <nlohmann/json.hpp>
 
 #include "engines/engine.hpp"
+#include "measure/environment.hpp"
 #include "measure/usage.hpp"
 #include "net/socket_options.hpp"
 
-// The parts that serve's events and load's document have in common. docs/result.schema.json describes every
+// The parts that several documents have in common. docs/result.schema.json describes every
 // key.
 namespace joust {
 
 nlohmann::ordered_json to_json(const SocketFacts& facts);
 nlohmann::ordered_json to_json(const Usage& usage);
+nlohmann::ordered_json to_json(const Environment& environment);
 // Returns the document as text with a line end. Bytes that are not UTF-8, such as a peer's words or a path,
 // are replaced.
 std::string text_of(const nlohmann::ordered_json& document, int indent = -1);

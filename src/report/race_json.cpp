@@ -334,12 +334,6 @@ ordered_json scenario_json(const race::RaceResult& race) {
             {"trial_timeout_s", seconds(scenario.limits.trial_timeout)}}}};
 }
 
-ordered_json environment_json(const Environment& environment) {
-  ordered_json json{{"fingerprint", environment.fingerprint()}};
-  for (const Environment::Item& item : environment.items) json[item.name] = item.value;
-  return json;
-}
-
 std::size_t turns_of(const race::RaceResult& race) {
   std::size_t turns = 0;
   for (const CaseResult& one : race.cases)
@@ -393,7 +387,7 @@ std::string race_json(const race::RaceResult& race) {
                               {"cases", std::move(cases)},
                               {"checks", std::move(checks)},
                               {"contestants", std::move(contestants)},
-                              {"environment", environment_json(race.environment)}};
+                              {"environment", to_json(race.environment)}};
   // The last words of other programs may not be UTF-8. Invalid bytes must not cause the loss of the whole
   // result.
   return text_of(document, 1);

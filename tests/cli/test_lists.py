@@ -4,7 +4,6 @@
 import json
 import os
 import re
-import subprocess
 import unittest
 
 from program import CALCULATOR, JOUST, Case, run
@@ -101,29 +100,6 @@ class Lists(Case):
                 self.assertIn("  calculator " + " ".join(command), text)
                 for foreign in ("joust ", "echo", "uppercase", "scenarios/"):
                     self.assertNotIn(foreign, text)
-
-    def unread(self, *arguments):
-        """What a command whose output nobody reads says on standard error, and its exit code."""
-        reader, writer = os.pipe()
-        os.close(reader)
-        with open(writer, "wb") as unread:
-            done = subprocess.run(
-                [JOUST, *arguments], stdout=unread, stderr=subprocess.PIPE, text=True, check=False
-            )
-        return done.stderr, done.returncode
-
-    def test_a_reader_of_a_list_may_leave(self):
-        commands = ("serve", "load", "race", "send", "receive", "get", "list")
-        helps = [(command, "--help") for command in commands]
-        names = ("engines", "protocols", "scenarios")
-        lists = [(command, *json) for command in names for json in ((), ("--json",))]
-        plan = ("race", "--server", "epoll", "--dry-run")
-        for command in (*helps, *lists, plan, ("--help",), ("--version",)):
-            self.assertEqual(self.unread(*command), ("", 0), command)
-
-    def test_a_result_that_nobody_reads_is_lost(self):
-        lost = "joust: standard output: cannot be written\n"
-        self.assertEqual(self.unread("load", "-e", "null", "-m", "1"), (lost, 1))
 
 
 if __name__ == "__main__":

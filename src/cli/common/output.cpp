@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/common/output.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -10,13 +11,16 @@
 namespace joust {
 namespace {
 
-bool reader_has_left = false;  // a reader such as head(1) closed a listing before its end
+std::atomic<bool> reader_has_left = false;
 
 }  // namespace
 
 void print_out(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw OutputError();
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return;
+  if (errno != EPIPE) throw OutputError();
+  reader_has_left = true;
+  throw ReaderLeft();
 }
 
 std::string for_people(std::string_view text) {
@@ -29,21 +33,18 @@ void print_text(const std::string& text) {
 
 void print_result(const std::string& text) {
   try {
-    errno = 0;
-    print_out(text);
+    print_list(text);
   } catch (const OutputError&) {
-    if (errno != EPIPE) std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fwrite(text.data(), 1, text.size(), stderr);
     throw;
   }
 }
 
 void print_list(const std::string& text) {
   try {
-    errno = 0;
     print_out(text);
-  } catch (const OutputError&) {
-    if (errno != EPIPE) throw;
-    reader_has_left = true;
+  } catch (const ReaderLeft&) {
+    // It has seen enough.
   }
 }
 
@@ -56,11 +57,15 @@ void try_print_out(const std::string& text) {
 }
 
 bool output_is_lost() {
-  return std::ferror(stdout) != 0;
+  return std::ferror(stdout) != 0 && !reader_has_left;
 }
 
 void finish_output() {
-  if (!reader_has_left && (std::fflush(stdout) != 0 || output_is_lost())) throw OutputError();
+  if (reader_has_left) return;
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (!flushed && errno == EPIPE) return;
+  if (!flushed || output_is_lost()) throw OutputError();
 }
 
 }  // namespace joust

@@ -13,7 +13,11 @@ class OutputError : public std::runtime_error {
   OutputError() : runtime_error("standard output: cannot be written") {}
 };
 
-// Writes and flushes the whole text: JSON, which is UTF-8 everywhere. Throws OutputError.
+// The reader of the pipe has closed it: head(1) has seen enough. No message is due, so main() writes none.
+class ReaderLeft : public OutputError {};
+
+// Writes and flushes the whole text: JSON, which is UTF-8 everywhere. Throws OutputError. For what the reader
+// must have before the program goes on; print_list() is for all else.
 void print_out(const std::string& text);
 // Returns text for people: control characters that a terminal would obey are \xHH (printable()), and the rest
 // is in the form that their locale can show.
@@ -21,16 +25,16 @@ std::string for_people(std::string_view text);
 void print_text(const std::string& text);
 
 // Prints a measured result that is ready to be shown. If standard output cannot be written, the text goes to
-// standard error, unless a reader has closed the pipe.
+// standard error, and OutputError is thrown. A reader that has closed the pipe is no error.
 void print_result(const std::string& text);
 
-// Prints a listing or a help. A reader that closes the pipe early, such as head(1), is no error.
+// Prints a listing, a help or last words. A reader that closes the pipe early is no error.
 void print_list(const std::string& text);
 
 // Prints text, and goes on if it cannot be written, because more must be reported: main() reports at the end
-// that standard output is lost.
+// that standard output is lost. Any thread.
 void try_print_out(const std::string& text);
-bool output_is_lost();  // a write has failed
+bool output_is_lost();  // a write has failed, and not because the reader has left
 
 // Flushes at the end of the program. Throws OutputError if a write has failed: a full disk behind a
 // redirection must not look like success.

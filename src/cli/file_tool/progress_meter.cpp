@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <system_error>
 #include <utility>
 
 #include "base/terminal.hpp"
 #include "base/units.hpp"
+#include "cli/common/output.hpp"
 
 namespace joust {
 namespace {
@@ -105,14 +105,12 @@ void ProgressMeter::show(Time now, bool last) {
 
 // Writes a JSON line. A failure to write is reported at the end of the program.
 void ProgressMeter::show_json(std::uint64_t done, std::uint64_t total, double seconds, double rate) const {
-  std::fputs(fmt::format(R"({{"event":"progress","bytes":{},"total_bytes":{},"files":{},"seconds":{:.3f},)"
-                         R"("mb_per_s":{:.3f},"seconds_left":{:.3f}}})"
-                         "\n",
-                         done, total, counts_.files.load(), seconds, rate / 1e6,
-                         rate > 0 ? static_cast<double>(total - done) / rate : 0)
-                 .c_str(),
-             stdout);
-  std::fflush(stdout);
+  try_print_out(fmt::format(
+      R"({{"event":"progress","bytes":{},"total_bytes":{},"files":{},"seconds":{:.3f},"mb_per_s":{:.3f},)"
+      R"("seconds_left":{:.3f}}})"
+      "\n",
+      done, total, counts_.files.load(), seconds, rate / 1e6,
+      rate > 0 ? static_cast<double>(total - done) / rate : 0));
 }
 
 }  // namespace joust

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -44,6 +45,7 @@ void OutputSpool::copy() const {
     for (ssize_t done = 0; done < n;) {
       const ssize_t written = retry_interrupted(
           [&] { return ::write(STDOUT_FILENO, part.data() + done, static_cast<std::size_t>(n - done)); });
+      if (written < 0 && errno == EPIPE) throw ReaderLeft();
       if (written < 0) throw OutputError();
       done += written;
     }

@@ -105,8 +105,8 @@ int TreeGet::rehearse(const transfer::GetPlan& plan, std::vector<std::string> mi
   }
   if (!common.json.empty())
     complain(common.program, fmt::format("--json {}: a dry run writes no result", common.json));
-  print_out(text + fmt::format("{}, {}: nothing was fetched\n", counted(plan.items.size(), "file"),
-                               format_data(static_cast<double>(bytes))));
+  print_list(text + fmt::format("{}, {}: nothing was fetched\n", counted(plan.items.size(), "file"),
+                                format_data(static_cast<double>(bytes))));
   for (const std::string& why : missing) complain(common.program, why);
   return missing.empty() ? kOk : kRunError;
 }

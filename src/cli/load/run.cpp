@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <unistd.h>
-#include <cstdio>
 
 #include "base/terminal.hpp"
 #include "base/units.hpp"
@@ -29,8 +28,7 @@ void Load::emit(std::string_view event) const {
   if (!events) return;
   // A failure is reported at the end of the program, because this function is called on the engine's own
   // thread.
-  std::fputs(fmt::format("{{\"event\":\"{}\"}}\n", event).c_str(), stdout);
-  std::fflush(stdout);
+  try_print_out(fmt::format("{{\"event\":\"{}\"}}\n", event));
 }
 
 void Load::look_again(Time now) {

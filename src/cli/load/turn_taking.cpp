@@ -5,7 +5,8 @@
 
 #include <atomic>
 #include <cassert>
-#include <cstdio>
+
+#include "cli/common/output.hpp"
 
 namespace joust {
 namespace {
@@ -49,8 +50,7 @@ void TurnTaking::end() {
       "\n",
       run_.turn(), ns(began_), ns(replies.last_of_ramp.value_or(began_)), ns(replies.last.value_or(began_)),
       ns(now), counts.verified, counts.beside, counts.failed, counts.latency_sum_ns);
-  std::fputs(line.c_str(), stdout);
-  std::fflush(stdout);
+  try_print_out(line);
 }
 
 }  // namespace joust

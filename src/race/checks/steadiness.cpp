@@ -55,7 +55,7 @@ std::optional<double> change_in(const std::vector<double>& series, TrendShape sh
 
 // Logarithms of changes, one for each trial: of the contestant's figures, and of their ratio to the other
 // contestants' figures.
-struct Changes {
+struct TrendChanges {
   std::vector<double> own{}, beyond{};
 };
 
@@ -71,8 +71,8 @@ class FiguresOfRounds {
       }
   }
 
-  Changes changes(std::size_t contestant, TrendShape shape) const {
-    Changes changes;
+  TrendChanges changes(std::size_t contestant, TrendShape shape) const {
+    TrendChanges changes;
     for (const auto& [number, round] : rounds_) {
       std::vector<double> own, ratios;
       for (const auto& [place, figure] : round[contestant]) {
@@ -112,7 +112,7 @@ bool is_trend(const stats::Location& location) {
 
 // Returns whether the contestant itself changes. If another contestant changes, the ratio to it changes in
 // the other direction: that is no change of this contestant.
-bool is_its_own(double own, double beyond) {
+bool is_own_trend(double own, double beyond) {
   return own * beyond > 0 && std::abs(own) >= std::abs(beyond) / 2;
 }
 
@@ -148,13 +148,13 @@ class Search {
     bool found = false;
     for (const auto& [quantity, figures] : figures_)
       for (const TrendShape shape : {TrendShape::halves, TrendShape::slope}) {
-        const Changes changes = figures.changes(contestant, shape);
+        const TrendChanges changes = figures.changes(contestant, shape);
         result_.trials = std::max(result_.trials, changes.own.size());
         const stats::Location own = location_of(changes.own, confidence_);
         const stats::Location beyond = result_.several ? location_of(changes.beyond, confidence_) : own;
         const Trend trend = trend_of(entries_[contestant]->contestant.name, quantity, shape, beyond);
         note(trend);
-        if (found || !is_trend(beyond) || !is_its_own(own.estimate, beyond.estimate)) continue;
+        if (found || !is_trend(beyond) || !is_own_trend(own.estimate, beyond.estimate)) continue;
         found = true;
         result_.found.push_back(trend);
       }
