@@ -98,8 +98,9 @@ std::string stored(const std::string& content) {
   return text;
 }
 
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 std::string base64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
   for (std::size_t at = 0; at < bytes.size(); at += 3) {
     const std::size_t present = std::min<std::size_t>(3, bytes.size() - at);
@@ -112,7 +113,129 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
+// The text is no histogram.
+struct Damaged {};
+
+void require(bool holds) {
+  if (!holds) throw Damaged();
+}
+
+// Takes numbers and bytes from the front of a text. Throws Damaged at its end.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : left_(text) {}
+
+  std::string_view take(std::size_t bytes) {
+    require(bytes <= left_.size());
+    const std::string_view taken = left_.substr(0, bytes);
+    left_.remove_prefix(bytes);
+    return taken;
+  }
+  template <std::unsigned_integral Number>
+  Number number() {
+    return read_big_endian<Number>(reinterpret_cast<const std::byte*>(take(sizeof(Number)).data()));
+  }
+  std::int64_t zigzag() {
+    std::uint64_t number = 0;
+    for (unsigned place = 0; place < 9; ++place) {
+      const auto byte = static_cast<unsigned char>(take(1).front());
+      const bool is_last = place == 8 || byte <= 0x7f;
+      number |= static_cast<std::uint64_t>(place == 8 ? byte : byte & 0x7f) << (7 * place);
+      if (is_last) break;
+    }
+    return static_cast<std::int64_t>(number >> 1) ^ -static_cast<std::int64_t>(number & 1);
+  }
+  bool at_end() const { return left_.empty(); }
+
+ private:
+  std::string_view left_;
+};
+
+std::string from_base64(std::string_view text) {
+  require(text.size() % 4 == 0);
+  std::string bytes;
+  while (!text.empty()) {
+    const std::string_view group = text.substr(0, 4);
+    text.remove_prefix(4);
+    const std::size_t digits = std::min(group.find('='), group.size());
+    require(digits == 4 || (digits >= 2 && text.empty()));
+    std::uint32_t bits = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const std::size_t digit = i < digits ? kDigits.find(group[i]) : 0;
+      require(digit != std::string_view::npos && (i < digits || group[i] == '='));
+      bits = bits << 6 | static_cast<std::uint32_t>(digit);
+    }
+    for (std::size_t i = 0; i + 1 < digits; ++i) bytes += static_cast<char>(bits >> (16 - 8 * i));
+  }
+  return bytes;
+}
+
+std::string from_stored(Reader reader) {
+  std::string content;
+  require(reader.take(2) == "\x78\x01");
+  for (bool is_last = false; !is_last;) {
+    const char kind = reader.take(1).front();
+    require(kind == '\0' || kind == '\1');
+    is_last = kind == '\1';
+    const auto length = std::byteswap(reader.number<std::uint16_t>());
+    require(std::byteswap(reader.number<std::uint16_t>()) == static_cast<std::uint16_t>(~length));
+    content += reader.take(length);
+  }
+  require(reader.number<std::uint32_t>() == adler_32(content) && reader.at_end());
+  return content;
+}
+
+Distribution read_payload(Reader payload) {
+  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 62;  // of which sums have room
+  std::vector<Distribution::Bucket> buckets;
+  std::uint64_t count = 0, sum_ns = 0;
+  for (std::size_t place = 0; !payload.at_end();) {
+    const std::int64_t number = payload.zigzag();
+    if (number <= 0) {  // so many empty buckets
+      const std::uint64_t empty = 0 - static_cast<std::uint64_t>(number);
+      require(empty > 0 && empty <= Histogram::kBuckets - place);
+      place += static_cast<std::size_t>(empty);
+      continue;
+    }
+    require(place < Histogram::kBuckets && static_cast<std::uint64_t>(number) <= kMostValues - count);
+    const Distribution::Bucket bucket =
+        Histogram::bucket_with(Histogram::lowest_of(place++), static_cast<std::uint64_t>(number));
+    count += bucket.count;
+    sum_ns += bucket.count * (bucket.low_ns + (bucket.high_ns - bucket.low_ns) / 2);
+    buckets.push_back(bucket);
+  }
+  if (buckets.empty()) return {};
+  const std::uint64_t min_ns = buckets.front().low_ns, max_ns = buckets.back().high_ns;
+  return {std::move(buckets), min_ns, max_ns, sum_ns};
+}
+
+Distribution read_encoded(Reader reader) {
+  require(reader.number<std::uint32_t>() == kCookie);
+  const auto length = reader.number<std::uint32_t>();
+  require(reader.number<std::uint32_t>() == 0 && reader.number<std::uint32_t>() == kSignificantDigits);
+  require(reader.number<std::uint64_t>() == kLowestDiscernible_ns);
+  require(reader.number<std::uint64_t>() == Histogram::kHighestTrackable_ns);
+  require(reader.number<std::uint64_t>() == std::bit_cast<std::uint64_t>(1.0));
+  const std::string_view payload = reader.take(length);
+  require(reader.at_end());
+  return read_payload(Reader(payload));
+}
+
 }  // namespace
+
+std::optional<Distribution> read_hdr_histogram(std::string_view text) {
+  try {
+    const std::string bytes = from_base64(text);
+    Reader reader(bytes);
+    require(reader.number<std::uint32_t>() == kCompressedCookie);
+    const auto length = reader.number<std::uint32_t>();
+    const std::string content = from_stored(Reader(reader.take(length)));
+    require(reader.at_end());
+    return read_encoded(Reader(content));
+  } catch (const Damaged&) {
+    return std::nullopt;
+  }
+}
 
 std::string hdr_histogram(const Distribution& distribution) {
   const std::string content = stored(encoded(counts_of(distribution)));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "measure/distribution.hpp"
 
@@ -16,5 +18,10 @@ namespace joust {
 // are stored in the format of zlib without being compressed, which needs no library, and few bytes more: the
 // counts are a byte or two each.
 std::string hdr_histogram(const Distribution& distribution);
+
+// Reads such a text. The least and the greatest value of the result are the ends of their buckets, and the
+// sum is that of their middles. Returns nothing if the text is damaged, is of other buckets, or was
+// compressed by another tool.
+std::optional<Distribution> read_hdr_histogram(std::string_view text);
 
 }  // namespace joust

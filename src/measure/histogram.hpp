@@ -42,6 +42,9 @@ class Histogram {
   // Returns the number of the bucket that counts a value, from 0: its index in HdrHistogram's array of
   // counts.
   static std::size_t bucket_of(std::uint64_t value_ns);
+  static constexpr std::size_t kBuckets = 33 * 1024;
+  // Returns the least value that a bucket counts.
+  static std::uint64_t lowest_of(std::size_t bucket);
   // Returns the bucket that counts a value, with this count.
   static Distribution::Bucket bucket_with(std::uint64_t value_ns, std::uint64_t count);
 
@@ -49,13 +52,10 @@ class Histogram {
   const ZeroedLines& memory() const { return memory_; }
 
  private:
-  static constexpr std::size_t kBuckets = 33 * 1024;
   struct Cells {
     std::uint64_t min = 0, max = 0, sum = 0;
     std::uint64_t counts[kBuckets];
   };
-
-  static std::uint64_t lowest_of(std::size_t bucket);
 
   ZeroedLines memory_;
   Cells* cells_;  // in memory_
