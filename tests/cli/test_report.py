@@ -80,6 +80,55 @@ class Report(Case):
         summary = next(one["summary"] for one in self.document()["contestants"] if one["name"] == "poll")
         self.assertEqual(float(ratio[10]), summary["ratio"]["median"])
 
+    def test_other_programs_read_the_exports(self):
+        files = {name: self.path(name) for name in ("junit", "bencher", "bigger-is-better",
+                                                    "smaller-is-better", "prometheus", "hgrm")}
+        options = [word for name, file in files.items() for word in ("--export", f"{name}={file}")]
+        done = run("report", self.result, *options)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        document = self.document()
+        summary = {one["name"]: one["summary"] for one in document["contestants"]
+                   if one["kind"] == "contestant"}
+        suite = xml.etree.ElementTree.parse(files["junit"]).getroot()
+        names = {case.get("name"): case for case in suite.iter("testcase")}
+        self.assertEqual(len(suite.findall("testcase")), int(suite.get("tests")))
+        self.assertLessEqual({"epoll", "poll", "check 3: answers verified"}, set(names))
+        ranked = {one["name"]: one["ranked"] or one["at_least"] for one in document["contestants"]}
+        for name in ("epoll", "poll"):
+            self.assertEqual(names[name].find("failure") is None, ranked[name])
+        self.assertEqual(len(suite.findall(".//failure")), int(suite.get("failures")))
+        bencher = json.loads(self.read("bencher"))
+        self.assertEqual(set(bencher), {"epoll", "poll"})
+        throughput = summary["poll"]["throughput_per_s"]["median"]
+        self.assertEqual(bencher["poll"]["throughput"]["value"], throughput)
+        bigger = {row["name"]: row for row in json.loads(self.read("bigger-is-better"))}
+        self.assertEqual(bigger["poll throughput"]["value"], throughput)
+        smaller = {row["name"] for row in json.loads(self.read("smaller-is-better"))}
+        self.assertIn("poll server-cpu", smaller)
+        line = re.search(r'^joust_throughput_per_s\{case="main",contestant="poll"\} (\S+)$',
+                         self.read("prometheus"), re.MULTILINE)
+        self.assertEqual(float(line[1]), throughput)
+
+    def test_percentiles_are_those_of_the_histograms(self):
+        folder = self.path("percentiles")
+        self.assertEqual(run("report", self.result, "--export", f"hgrm={folder}").returncode, 0)
+        self.assertEqual(sorted(os.listdir(folder)), ["01-epoll.hgrm", "02-poll.hgrm"])
+        text = pathlib.Path(folder, "02-poll.hgrm").read_text(encoding="utf-8")
+        rows = [line.split() for line in text.splitlines() if re.match(r"\s*\d", line)]
+        summary = next(one["summary"] for one in self.document()["contestants"] if one["name"] == "poll")
+        self.assertEqual(int(rows[-1][2]), summary["latency_ns"]["samples"])
+        self.assertEqual(float(rows[-1][1]), 1)
+        above = next(float(row[0]) for row in rows if float(row[1]) >= 0.5)
+        self.assertAlmostEqual(above * 1000 / summary["latency_ns"]["p50"], 1, delta=0.002)
+        self.assertEqual([row[0] for row in rows], sorted((row[0] for row in rows), key=float))
+
+    def test_exports_are_checked_before_a_race(self):
+        self.refused(run(*RACE, "--export", "junt=x"), "junt", "junit")
+        self.refused(run(*RACE, "--export", "junit"), "junit=FILE")
+        self.refused(run("report", self.result, "--export", f"junit={self.path('none/x')}"),
+                     "--export junit", "cannot be written")
+        self.assertEqual(os.listdir(self.directory), [])
+
     def test_rates_have_curves(self):
         done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "--rates", "1k,2k", "-d", "150ms",
                    "-w", 0, "--rounds", 2, "--svg", self.path("rates"), "--csv", self.path("rates.csv"))

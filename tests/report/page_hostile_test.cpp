@@ -205,7 +205,7 @@ TEST(HostilePage, NoValueBreaksIt) {
   for (const std::string& place : kinds_of_places(good))
     for (const ordered_json& value :
          {ordered_json(nullptr), ordered_json(1e18), ordered_json(1e308), ordered_json(0)}) {
-      if (test::is_sanitized() && value == 0) continue;  // the least dangerous, where each takes long
+      if (test::is_sanitized() && (value == 0 || value == 1e18)) continue;  // each takes long there
       ordered_json changed = good;
       changed[ordered_json::json_pointer(place)] = value;
       const auto document = read_document(changed.dump());

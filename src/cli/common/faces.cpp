@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/suggestion.hpp"
 #include "cli/common/result_file.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/pictures.hpp"
@@ -34,19 +35,54 @@ constexpr FileFace kFiles[] = {
      "write all figures as a table: a row for each contestant and figure"},
 };
 
+// A form for another program.
+struct ExportFace {
+  const char* name;
+  std::string (*make)(const page::Document& document);
+};
+
+constexpr ExportFace kExports[] = {{"junit", page::junit_text},
+                                   {"bencher", page::bencher_text},
+                                   {"bigger-is-better", page::bigger_is_better_text},
+                                   {"smaller-is-better", page::smaller_is_better_text},
+                                   {"prometheus", page::prometheus_text}};
+constexpr std::string_view kHgrm = "hgrm";  // a folder
+
+// An export that was asked for.
+struct Export {
+  std::string name, path;
+  std::string option() const { return "--export " + name; }
+};
+
+// Throws UsageError.
+std::vector<Export> exports_in(const std::vector<std::string>& texts) {
+  std::vector<std::string> names{std::string(kHgrm)};
+  for (const ExportFace& face : kExports) names.emplace_back(face.name);
+  std::vector<Export> exports;
+  for (const std::string& text : texts) {
+    const std::size_t end = text.find('=');
+    const std::string name = text.substr(0, end);
+    if (std::ranges::count(names, name) == 0)
+      throw UsageError(not_allowed(fmt::format("--export: there is no format '{}'", name), name, names));
+    if (end == std::string::npos || end + 1 == text.size() || text.substr(end + 1) == "-")
+      throw UsageError(fmt::format("--export {0}: give it a file: {0}=FILE", name));
+    exports.push_back({name, text.substr(end + 1)});
+  }
+  return exports;
+}
+
 struct MadeFile {
-  const char* option;
-  std::string path, text;
+  std::string option, path, text;
 };
 
 // Makes the folder if it does not exist; its parent must.
-void make_folder(const std::string& path) {
+void make_folder(const std::string& path, const std::string& option) {
   std::error_code failed;
   fs::create_directory(path, failed);
   std::error_code none;
   if (fs::exists(path, none) && !fs::is_directory(path, none))
     failed = std::make_error_code(std::errc::not_a_directory);
-  if (failed) throw UsageError(fmt::format("--svg {}: cannot be made: {}", path, failed.message()));
+  if (failed) throw UsageError(fmt::format("{} {}: cannot be made: {}", option, path, failed.message()));
 }
 
 }  // namespace
@@ -57,6 +93,12 @@ void FaceArguments::add_to(Command command, const char* group) {
         command.add_option(face.option, this->*face.path, face.help).type_name("FILE").group(group));
   given.push_back(command.add_option("--svg", svg, "write the pictures as files into this folder")
                       .type_name("DIR")
+                      .group(group));
+  given.push_back(command
+                      .add_option("--export", exports,
+                                  "write the result for another program: junit, bencher, bigger-is-better, "
+                                  "smaller-is-better, prometheus; hgrm=DIR for percentiles; may be repeated")
+                      .type_name("FORMAT=FILE")
                       .group(group));
 }
 
@@ -74,9 +116,18 @@ void FaceArguments::ensure_writable(std::span<const std::string> used) const {
     joust::ensure_writable(path, all, kFiles[i].option);
     all.push_back(path);
   }
-  if (!given.back().given()) return;
+  for (const Export& one : exports_in(exports)) {
+    std::string file = one.path;
+    if (one.name == kHgrm) {
+      make_folder(one.path, one.option());
+      file = (fs::path(one.path) / "01.hgrm").string();
+    }
+    joust::ensure_writable(file, all, one.option());
+    all.push_back(file);
+  }
+  if (!given[std::size(kFiles)].given()) return;
   if (svg.empty()) throw UsageError("--svg: the value is empty");
-  make_folder(svg);
+  make_folder(svg, "--svg");
   joust::ensure_writable((fs::path(svg) / "latency.svg").string(), all, "--svg");
 }
 
@@ -91,6 +142,13 @@ void FaceArguments::write(std::string text, const std::string& name,
   if (!svg.empty())
     for (const page::Picture& picture : page::all_pictures(*document))
       files.push_back({"--svg", (fs::path(svg) / (picture.name + ".svg")).string(), page::svg_file(picture)});
+  for (const Export& one : exports_in(exports)) {
+    for (const ExportFace& face : kExports)
+      if (one.name == face.name) files.push_back({one.option(), one.path, face.make(*document)});
+    if (one.name == kHgrm)
+      for (page::NamedText& file : page::hgrm_files(*document))
+        files.push_back({one.option(), (fs::path(one.path) / file.name).string(), std::move(file.text)});
+  }
   ensure_writable(used);
   for (const MadeFile& file : files) write_result(file.path, file.text, file.option);
 }

@@ -7,11 +7,13 @@
 
 #include "cli/common/command.hpp"
 
-// The options --html, --markdown, --csv and --svg: the forms of a race's result beside its JSON document.
+// The options --html, --markdown, --csv, --svg and --export: the forms of a race's result beside its JSON
+// document.
 namespace joust {
 
 struct FaceArguments {
   std::string html{}, markdown{}, csv{}, svg{};  // svg: a folder
+  std::vector<std::string> exports{};            // "junit=FILE"
   std::vector<Option> given{};
 
   // Adds the options under a heading of --help.

@@ -85,11 +85,8 @@ Markup drawn_curve(const NamedCurve& one, const FigureRow& figure, const Scale& 
   return markup;
 }
 
-std::string file_name_of(const HeatCurve& curve, const FigureRow& figure) {
-  std::string name = fmt::format("{}-over-{}", figure.name, curve.first.axis);
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
-  return name;
+std::string curve_file_name(const HeatCurve& curve, const FigureRow& figure) {
+  return file_name_of(fmt::format("{}-over-{}", figure.name, curve.first.axis));
 }
 
 std::string caption_of(const HeatCurve& curve, const FigureRow& figure) {
@@ -128,7 +125,7 @@ std::optional<Picture> curve_picture(const HeatCurve& curve, const FigureRow& fi
   const Scale across(kind_for(at), at, 0.04, kCurveLeft, right);
   const Scale up(kind, values, 0.06, kCurveBottom, kCurveTop);
   const bool more_is_better = figure.unit == Unit::per_s;
-  Picture picture{.name = file_name_of(curve, figure),
+  Picture picture{.name = curve_file_name(curve, figure),
                   .caption = caption_of(curve, figure),
                   .how = fmt::format(
                       "{} is better{}. Hollow marks and dashed lines are of contestants that are not ranked "

@@ -89,6 +89,21 @@ std::optional<double> number_at(const Node& node, const char* key) {
   return member ? std::optional(member->number()) : std::nullopt;
 }
 
+// Returns what a case asks for, without these keys of its load.
+std::string identity_without(const Node& node, std::initializer_list<const char*> keys) {
+  Node::Json asked{node["protocol"].json(), node["options"].json(), node["files"].json(),
+                   node["load"].json()};
+  for (const char* key : keys) asked[3].erase(key);
+  return asked.dump(-1, ' ', false, Node::Json::error_handler_t::replace);
+}
+
+// Returns the identity of a case: a race chooses the length of its turns itself, and measures the rate of
+// which its load is a share.
+std::string identity_of(const Node& node) {
+  const bool is_share = node["load"].find("rate_share").has_value();
+  return identity_without(node, {"duration_s", "warmup_s", is_share ? "rate_per_s" : "duration_s"});
+}
+
 // Returns the place of a case of a sweep or of several rates.
 std::optional<AxisPoint> read_point(const Node& node) {
   const Node load = node["load"];
@@ -103,9 +118,10 @@ std::optional<AxisPoint> read_point(const Node& node) {
     return point;
   }
   if (!rate) return std::nullopt;
-  Node::Json same{node["protocol"].json(), node["options"].json(), node["files"].json(), load.json()};
-  for (const char* differs : {"rate_per_s", "rate_share", "duration_s", "warmup_s"}) same[3].erase(differs);
-  return AxisPoint{.axis = "rate", .curve = same.dump(), .value = *rate, .share = share};
+  return AxisPoint{.axis = "rate",
+                   .curve = identity_without(node, {"rate_per_s", "rate_share", "duration_s", "warmup_s"}),
+                   .value = *rate,
+                   .share = share};
 }
 
 std::string load_of(const Node& node) {
@@ -136,6 +152,7 @@ Heat read_heat(const Node& node) {
             .load = load_of(node),
             .verdict = node["verdict"].text(),
             .reference = node["reference"].text(),
+            .identity = identity_of(node),
             .ranked_by = node["ranked_by"].text(),
             .moves_files = node.find("files").has_value(),
             .point = read_point(node)};
@@ -199,6 +216,13 @@ Document document_of(const Node& root) {
     Heat& heat = heat_of(document, one["case"]);
     heat.runners.push_back(read_runner(one, heat.moves_files));
   }
+  if (const auto thresholds = root.find("thresholds"))
+    for (const Node& one : thresholds->items())
+      document.thresholds.push_back({.heat = one["case"].text(),
+                                     .contestant = one["contestant"].text(),
+                                     .figure = one["figure"].text(),
+                                     .sentence = one["sentence"].text(),
+                                     .decision = one["decision"].text()});
   for (const auto& [name, value] : root["environment"].members())
     document.environment.push_back({name, value.text()});
   drop_lonely_points(document);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure/distribution.hpp"
 #include "report/page/figures.hpp"
 
 // The result of a race as its faces need it, read from the JSON document (docs/result.schema.json).
@@ -44,6 +45,7 @@ struct Runner {
   std::string failure{};                  // of its first trial that failed; empty if none
   std::vector<std::string> last_words{};  // the last lines that its processes wrote before it
   std::optional<CpuTime> server_cpu{}, client_cpu{};
+  Distribution latency{};  // of all trials that count; empty if one of them has no histogram
 
   const Measured* figure(std::string_view key) const;
   bool has_result() const { return figures.contains("throughput_per_s"); }
@@ -64,6 +66,7 @@ struct AxisPoint {
 
 struct Heat {
   std::string name{}, title{}, load{}, verdict{}, reference{};
+  std::string identity{};   // protocol and load, without the length; equal in all races of one kind
   std::string ranked_by{};  // throughput, p99, p50 or mean
   bool moves_files = false;
   std::optional<AxisPoint> point{};
@@ -82,6 +85,12 @@ struct Fact {
   std::string name{}, value{};
 };
 
+// A contestant beside a threshold of the race.
+struct Threshold {
+  std::string heat{}, contestant{}, figure{}, sentence{};
+  std::string decision{};  // within, beyond or undecided
+};
+
 struct Document {
   std::string version{}, started{}, title{}, verdict{}, incomplete{};
   double took_s = 0, precision = 0;
@@ -90,6 +99,7 @@ struct Document {
   std::string scenario_file{}, scenario_text{};
   std::vector<std::string> command{};
   std::vector<Heat> heats{};  // the cases
+  std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};
   std::string json{};  // the text it was read from
 };

@@ -15,4 +15,21 @@ std::string markdown_text(const Document& document);
 // A row for each figure of each contestant, exact: comma-separated values as in RFC 4180.
 std::string csv_text(const Document& document);
 
+// For other programs. JUnit's XML: a test for each contestant, check and threshold.
+std::string junit_text(const Document& document);
+// The Bencher Metric Format: JSON of throughput, latency and server CPU with their intervals.
+std::string bencher_text(const Document& document);
+// JSON for github-action-benchmark, which takes figures of one direction: customBiggerIsBetter has
+// throughput, customSmallerIsBetter latency and server CPU.
+std::string bigger_is_better_text(const Document& document);
+std::string smaller_is_better_text(const Document& document);
+// The text format of Prometheus, for a textfile collector: each figure of the summary is a gauge.
+std::string prometheus_text(const Document& document);
+
+struct NamedText {
+  std::string name{}, text{};
+};
+// A percentile distribution of latencies for each contestant, in microseconds, as HdrHistogram plots it.
+std::vector<NamedText> hgrm_files(const Document& document);
+
 }  // namespace joust::report::page

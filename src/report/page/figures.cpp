@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cctype>
 #include <cmath>
 
 #include "base/units.hpp"
@@ -150,6 +151,12 @@ std::string ratio_with_interval(const Measured& ratio) {
   if (!has_interval(ratio)) return race::ratio_words(ratio.value, 3) + " (interval not known)";
   return fmt::format("{} ({})", race::ratio_words(ratio.value, 3),
                      race::interval_words({.low = *ratio.low, .high = *ratio.high}, 3));
+}
+
+std::string file_name_of(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
+  return text;
 }
 
 std::string exact(double value) {

@@ -47,6 +47,8 @@ std::string figure_text(double value, Unit unit);
 bool has_interval(const Measured& ratio);
 // Formats a ratio and its interval: "0.962 (0.958 to 0.967)".
 std::string ratio_with_interval(const Measured& ratio);
+// Returns the text as a part of a file's name: all but ASCII letters and digits become '-'.
+std::string file_name_of(std::string text);
 // Formats a number exactly, in the fewest digits: "0.9623653886315".
 std::string exact(double value);
 

@@ -67,13 +67,35 @@ Markup percentile_axis(const Scale& across, double most) {
   return axis;
 }
 
+// Returns the points of the line: every percentile between the first and the last mark, from the histogram
+// where the document has it, or else the marks alone.
+std::vector<PercentilePoint> line_of(const LatencyCurve& curve) {
+  constexpr double kStepsOfTen = 24;
+  const Distribution& latency = curve.runner->latency;
+  if (latency.count() < 2) return curve.points;
+  std::vector<PercentilePoint> points;
+  const double last = curve.points.back().beyond;
+  for (double beyond = curve.points.front().beyond; beyond < last; beyond *= std::pow(10, 1 / kStepsOfTen)) {
+    const double quantile = 1 - 1 / beyond;
+    points.push_back(
+        {beyond, static_cast<double>(latency.value_at(quantile)), !latency.few_beyond(quantile)});
+  }
+  points.push_back(curve.points.back());
+  std::erase_if(points, [](const PercentilePoint& point) { return point.latency_ns <= 0; });
+  return points;
+}
+
 Markup drawn(const LatencyCurve& curve, std::size_t series, const Scale& across, const Scale& up) {
   Markup markup;
-  for (std::size_t i = 1; i < curve.points.size(); ++i) {
-    const PercentilePoint &from = curve.points[i - 1], &to = curve.points[i];
-    markup += stroke(series, across.at(from.beyond), up.at(from.latency_ns), across.at(to.beyond),
-                     up.at(to.latency_ns), 2, to.sure ? "" : kDashes);
+  std::vector<std::pair<double, double>> sure, unsure;  // few samples lie beyond the rarest only
+  for (const PercentilePoint& point : line_of(curve)) {
+    const std::pair place(across.at(point.beyond), up.at(point.latency_ns));
+    if (point.sure) sure.push_back(place);
+    if (!point.sure && unsure.empty() && !sure.empty()) unsure.push_back(sure.back());
+    if (!point.sure) unsure.push_back(place);
   }
+  markup += polyline(series, sure, 2, "");
+  markup += polyline(series, unsure, 2, kDashes);
   for (const PercentilePoint& point : curve.points) {
     const std::string title =
         fmt::format("{}, {}: {}{}", curve.runner->name, point.name, figure_text(point.latency_ns, Unit::ns),

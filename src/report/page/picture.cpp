@@ -156,6 +156,18 @@ Markup stroke(std::size_t series, double x1, double y1, double x2, double y2, do
                           {"stroke-dasharray", dashes.empty() ? "none" : dashes}});
 }
 
+Markup polyline(std::size_t series, const std::vector<std::pair<double, double>>& points, double width,
+                std::string_view dashes) {
+  if (points.size() < 2) return {};
+  std::string places;
+  for (const auto& [x, y] : points) places += fmt::format("{}{:.1f},{:.1f}", places.empty() ? "" : " ", x, y);
+  return element("polyline", {{"points", places},
+                              {"fill", "none"},
+                              {"stroke", colour(series)},
+                              {"stroke-width", width},
+                              {"stroke-dasharray", dashes.empty() ? "none" : dashes}});
+}
+
 Markup horizontal_axis(const Scale& scale, double top, double bottom, std::size_t wanted, Label label) {
   Markup axis;
   for (const double tick : scale.ticks(wanted)) {

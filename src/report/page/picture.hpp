@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/page/markup.hpp"
 #include "report/page/scale.hpp"
@@ -52,6 +54,9 @@ Markup mark(std::size_t series, double x, double y, double radius, std::string_v
 // Returns a line in the contestant's colour; `dashes` may be empty.
 Markup stroke(std::size_t series, double x1, double y1, double x2, double y2, double width,
               std::string_view dashes);
+// Draws a line through these places; nothing for fewer than two.
+Markup polyline(std::size_t series, const std::vector<std::pair<double, double>>& points, double width,
+                std::string_view dashes);
 
 // Returns a grid with a label at each tick of a horizontal scale, and of a vertical one.
 using Label = std::string (*)(double value);

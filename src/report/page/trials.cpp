@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/page/trials.hpp"
 
+#include "measure/hdr_histogram.hpp"
+
 namespace joust::report::page {
 namespace {
 
@@ -52,6 +54,17 @@ std::optional<double> throughput_of(const Node& trial, const Node& load) {
   return of_turns ? of_turns : number_in(load, "throughput_per_s");
 }
 
+// Adds the latencies of a trial, whose histogram may be missing.
+void add_latencies(const Node& trial, bool& all_known, Distribution& into) {
+  const auto histograms = trial.find("histograms");
+  const auto text = histograms ? histograms->find("latency") : std::nullopt;
+  const auto latencies = text ? read_hdr_histogram(text->text()) : std::nullopt;
+  if (latencies)
+    into.merge(*latencies);
+  else
+    all_known = false;
+}
+
 void read_failure(const Node& trial, Runner& into) {
   const auto failure = trial.find("failure");
   if (!failure) return;
@@ -63,6 +76,7 @@ void read_failure(const Node& trial, Runner& into) {
 }  // namespace
 
 void read_trials(const Node& trials, bool moves_files, Runner& into) {
+  bool knows_latencies = true;
   for (const Node& trial : trials.items()) {
     if (into.failure.empty()) read_failure(trial, into);
     if (!trial["counted"].flag() || trial.find("failure")) continue;
@@ -79,7 +93,9 @@ void read_trials(const Node& trials, bool moves_files, Runner& into) {
       for (const char* percentile : {"mean", "p50", "p99", "p999"})
         if (const auto value = number_in(latency, percentile)) generation.latency_ns[percentile] = *value;
     into.generations.push_back(std::move(generation));
+    add_latencies(trial, knows_latencies, into.latency);
   }
+  if (!knows_latencies) into.latency = {};
 }
 
 }  // namespace joust::report::page

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/printable.hpp"
+#include "report/page/faces.hpp"
+#include "report/page/markup.hpp"
+
+// Results for other programs, each in the format of that program.
+namespace joust::report::page {
+namespace {
+
+using ExportedJson = nlohmann::ordered_json;
+
+// Returns the name of a contestant's row: "case/contestant", or the contestant alone if there is one case.
+std::string row_name(const Document& document, const Heat& heat, const Runner& runner) {
+  return document.heats.size() == 1 ? runner.name : heat.name + "/" + runner.name;
+}
+
+// Calls a function for every contestant that has a result.
+template <typename Take>
+void for_each_result(const Document& document, Take take) {
+  for (const Heat& heat : document.heats)
+    for (const Runner& runner : heat.runners)
+      if (runner.kind == Kind::contestant && runner.has_result()) take(heat, runner);
+}
+
+std::string json_text(const ExportedJson& json) {
+  return json.dump(2, ' ', false, ExportedJson::error_handler_t::replace) + "\n";
+}
+
+// A figure with a name that is the same in all formats.
+struct ExportedFigure {
+  const char* key;
+  const char* name;  // "throughput"
+  const char* unit;
+  bool greater_is_better;
+};
+
+constexpr ExportedFigure kExported[] = {
+    {"throughput_per_s", "throughput", "messages/s", true},
+    {"cost_us_per_message", "server-cpu", "us/message", false},
+    {"latency_ns.intervals.p50", "latency", "ns", false},
+    {"latency_ns.intervals.p99", "latency-p99", "ns", false},
+};
+
+ExportedJson of_direction(const Document& document, bool greater_is_better) {
+  ExportedJson list = ExportedJson::array();
+  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+    for (const ExportedFigure& figure : kExported) {
+      const Measured* const value = runner.figure(figure.key);
+      if (value == nullptr || figure.greater_is_better != greater_is_better) continue;
+      ExportedJson row{{"name", fmt::format("{} {}", row_name(document, heat, runner), figure.name)},
+                       {"unit", figure.unit},
+                       {"value", value->value}};
+      if (value->low && value->high)
+        row["range"] = fmt::format("{} to {}", exact(*value->low), exact(*value->high));
+      list.push_back(std::move(row));
+    }
+  });
+  return list;
+}
+
+Markup junit_case(const std::string& group, const std::string& name, const char* outcome,
+                  const std::string& message) {
+  if (outcome == nullptr) return element("testcase", {{"classname", group}, {"name", name}}) + constant("\n");
+  const Markup inside = element(outcome, {{"message", printable(message)}});
+  return element("testcase", {{"classname", group}, {"name", name}}, inside) + constant("\n");
+}
+
+// A test for each contestant, each check and each threshold. A check that warns has passed.
+Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint64_t& skipped,
+                   std::uint64_t& tests) {
+  Markup cases;
+  const auto add = [&](const std::string& group, const std::string& name, const char* outcome,
+                       const std::string& message) {
+    ++tests;
+    if (outcome != nullptr) ++(std::string_view(outcome) == "failure" ? failures : skipped);
+    cases += junit_case(printable(group), printable(name), outcome, message);
+  };
+  for (const Heat& heat : document.heats) {
+    for (const Runner& runner : heat.runners)
+      if (runner.kind == Kind::contestant)
+        add(heat.name, runner.name, runner.ranked || runner.at_least ? nullptr : "failure", runner.reason);
+    for (const Finding& finding : heat.findings)
+      add(heat.name, fmt::format("check {}: {}", finding.id, finding.title),
+          finding.verdict == "REFUSE" ? "failure" : nullptr, finding.detail);
+  }
+  for (const Threshold& threshold : document.thresholds)
+    add(threshold.heat, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
+        threshold.decision == "beyond"      ? "failure"
+        : threshold.decision == "undecided" ? "skipped"
+                                            : nullptr,
+        threshold.sentence);
+  return cases;
+}
+
+// Returns the value of a label of Prometheus, in its quotes.
+std::string prometheus_label(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '\\' || c == '"') quoted += '\\';
+    quoted += c == '\n' ? ' ' : c;
+  }
+  return quoted + '"';
+}
+
+std::string prometheus_row(const FigureRow& row, const Heat& heat, const Runner& runner) {
+  const Measured* const figure = runner.figure(row.key);
+  if (figure == nullptr) return {};
+  std::string name = fmt::format("joust_{}", row.key);
+  std::ranges::replace(name, '.', '_');
+  const std::string labels = fmt::format("{{case={},contestant={}}}", prometheus_label(printable(heat.name)),
+                                         prometheus_label(printable(runner.name)));
+  std::string text = fmt::format("{}{} {}\n", name, labels, exact(figure->value));
+  if (figure->low) text += fmt::format("{}_low{} {}\n", name, labels, exact(*figure->low));
+  if (figure->high) text += fmt::format("{}_high{} {}\n", name, labels, exact(*figure->high));
+  return text;
+}
+
+}  // namespace
+
+std::string junit_text(const Document& document) {
+  std::uint64_t failures = 0, skipped = 0, tests = 0;
+  const Markup cases = junit_cases(document, failures, skipped, tests);
+  const Markup suite =
+      element("testsuite",
+              {{"name", "joust race"},
+               {"tests", fmt::format("{}", tests)},
+               {"failures", fmt::format("{}", failures)},
+               {"skipped", fmt::format("{}", skipped)},
+               {"errors", "0"},
+               {"time", fmt::format("{:.3f}", document.took_s)},
+               {"timestamp", document.started}},
+              constant("\n") + cases + element("system-out", printable(document.verdict)) + constant("\n"));
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + suite.str() + "\n";
+}
+
+std::string bencher_text(const Document& document) {
+  ExportedJson all = ExportedJson::object();
+  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+    ExportedJson measures = ExportedJson::object();
+    for (const ExportedFigure& figure : kExported)
+      if (const Measured* const value = runner.figure(figure.key)) {
+        ExportedJson measure{{"value", value->value}};
+        if (value->low) measure["lower_value"] = *value->low;
+        if (value->high) measure["upper_value"] = *value->high;
+        measures[figure.name] = std::move(measure);
+      }
+    all[row_name(document, heat, runner)] = std::move(measures);
+  });
+  return json_text(all);
+}
+
+std::string bigger_is_better_text(const Document& document) {
+  return json_text(of_direction(document, true));
+}
+
+std::string smaller_is_better_text(const Document& document) {
+  return json_text(of_direction(document, false));
+}
+
+std::string prometheus_text(const Document& document) {
+  std::string text;
+  for (const FigureRow& row : figure_rows()) {
+    std::string rows;
+    for_each_result(
+        document, [&](const Heat& heat, const Runner& runner) { rows += prometheus_row(row, heat, runner); });
+    text += rows;
+  }
+  return text;
+}
+
+namespace {
+
+// Returns the percentiles of latency in microseconds, in the form that the plotter of HdrHistogram reads.
+std::string hgrm_text(const Runner& runner) {
+  constexpr double kHalvings = 5;  // lines for each halving of what lies beyond
+  const Distribution& latency = runner.latency;
+  std::string text =
+      fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+  std::uint64_t shown = 0;
+  for (double step = 0; shown < latency.count(); ++step) {
+    const double quantile = 1 - std::exp2(-step / kHalvings);
+    const std::uint64_t value_ns = latency.value_at(quantile);
+    shown = 0;
+    for (const Distribution::Bucket& bucket : latency.buckets())
+      if (bucket.low_ns <= value_ns) shown += bucket.count;
+    const bool is_last = shown >= latency.count();
+    text += fmt::format("{:12.3f} {:.12f} {:10}", static_cast<double>(value_ns) / 1000,
+                        is_last ? 1.0 : quantile, shown);
+    text += is_last ? "\n" : fmt::format(" {:14.2f}\n", 1 / (1 - quantile));
+  }
+  double squares = 0;
+  for (const Distribution::Bucket& bucket : latency.buckets()) {
+    const double middle = (static_cast<double>(bucket.low_ns) + static_cast<double>(bucket.high_ns)) / 2;
+    squares += static_cast<double>(bucket.count) * std::pow(middle - latency.mean(), 2);
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(latency.count()));
+  constexpr double kUs = 1000;
+  text += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", latency.mean() / kUs,
+                      deviation / kUs);
+  text += fmt::format("#[Max     = {:12.3f}, Total count    = {:12}]\n",
+                      static_cast<double>(latency.max()) / kUs, latency.count());
+  return text + "#[Buckets =           32, SubBuckets     =         2048]\n";
+}
+
+}  // namespace
+
+std::vector<NamedText> hgrm_files(const Document& document) {
+  std::vector<NamedText> files;
+  std::size_t number = 0;  // two names may become the same
+  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+    if (runner.latency.count() > 0)
+      files.push_back({fmt::format("{:02}-{}.hgrm", ++number, file_name_of(row_name(document, heat, runner))),
+                       hgrm_text(runner)});
+  });
+  return files;
+}
+
+}  // namespace joust::report::page
