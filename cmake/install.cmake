@@ -35,6 +35,7 @@ set(JOUST_PACKAGE_NEEDS_URING ${URING_FOUND})
 set(JOUST_PACKAGE_NEEDS_KQUEUE ${KQUEUE_FOUND})
 set(JOUST_PACKAGE_NEEDS_PROTOBUF ${JOUST_HAVE_PROTOBUF})
 set(JOUST_PACKAGE_NEEDS_OPENSSL ${JOUST_HAVE_OPENSSL})
+set(JOUST_PACKAGE_NEEDS_SQLITE ${JOUST_HAVE_SQLITE})
 configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake
                               INSTALL_DESTINATION ${JOUST_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/joustConfigVersion.cmake

@@ -75,6 +75,9 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   int exit_code = kOk;
   add_race(root, program, exit_code);
   add_report(root, program, exit_code);
+  add_compare(root, program, exit_code);
+  add_merge(root, program, exit_code);
+  add_history(root, program, exit_code);
   add_serve(root, program, exit_code);
   add_load(root, program, exit_code);
   add_engines(root, program, exit_code);

@@ -131,6 +131,10 @@ void Race::add_race_to(Command command) {
           .type_name("FILE")
           .group(group);
   faces.add_to(command, group);
+  command
+      .add_flag("--no-history", no_history,
+                fmt::format("do not add the result to the history; see '{} history'", program.name))
+      .group(group);
 }
 
 void Race::add_thresholds_to(Command command) {

@@ -208,8 +208,8 @@ Environment read_environment(const std::string& root) {
     add(library.substr(0, end), std::string(library.substr(end + 1)));
   }
   add("c_library", c_library());
-  add("joust_version", JOUST_VERSION, false);  // the hash identifies the program more exactly
-  add("program_xxh3_128", own_hash(root));
+  add("joust_version", JOUST_VERSION, false);  // two versions on one machine can be compared
+  add("program_xxh3_128", own_hash(root), false);
   return environment;
 }
 

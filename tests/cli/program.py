@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the built programs as a user would, with a bound on everything."""
 
+import atexit
 import contextlib
 import json
 import os
@@ -17,6 +18,11 @@ CALCULATOR = os.path.join(BUILD, "examples", "calculator", "calculator")
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
 PATIENCE_S = 120
+
+# The races of tests are in a history of their own.
+_state = tempfile.TemporaryDirectory(prefix="joust-state-")
+atexit.register(_state.cleanup)
+os.environ["XDG_STATE_HOME"] = _state.name
 
 whose_races_count = unittest.skipIf(
     os.environ.get("JOUST_SANITIZE"), "each race of a sanitized build is invalid"

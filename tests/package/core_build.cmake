@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # joust as where only the core packages are installed: neither liburing, Boost.Beast, Protocol Buffers,
-# OpenSSL nor GoogleTest. The configuration is made anew; the program was built beside the tests.
+# OpenSSL, SQLite nor GoogleTest. The configuration is made anew; the program was built beside the tests.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
-             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl" -DJOUST_TESTS=ON
+             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl\;sqlite" -DJOUST_TESTS=ON
              -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
 
 # expect_unavailable(LIST NAME LIBRARY): the row of `joust LIST --json` is there, with the reason.
@@ -47,4 +47,9 @@ execute_process(COMMAND ${CMAKE_COMMAND} -E env JOUST_TOKEN=0123456789abcdef0123
                         ${PROGRAM} receive RESULT_VARIABLE result ERROR_VARIABLE errors)
 if(NOT result EQUAL 2 OR NOT errors MATCHES "OpenSSL 3 not found .*script/setup tls")
   message(FATAL_ERROR "a token must be refused with the reason, not ${result}:\n${errors}")
+endif()
+
+execute_process(COMMAND ${PROGRAM} history RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(NOT result EQUAL 1 OR NOT errors MATCHES "without SQLite.*script/setup history")
+  message(FATAL_ERROR "the history must be refused with the reason, not ${result}:\n${errors}")
 endif()

@@ -11,9 +11,10 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "doctor", "files", "hosting"} | _MEASURED,
+    "cli": {"race", "report", "history", "doctor", "files", "hosting"} | _MEASURED,
     "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
+    "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
     "doctor": {"engines", "measure", "stats", "net", "base"},
     "race/run": {"race/judgement", "race/figures", "race/trial", "race/scenario", "race/model",
                  "load", "stats", "net", "base"},

@@ -41,6 +41,9 @@ void add_serve(Command root, const Program& program, int& exit_code);
 void add_load(Command root, const Program& program, int& exit_code);
 void add_race(Command root, const Program& program, int& exit_code);
 void add_report(Command root, const Program& program, int& exit_code);
+void add_compare(Command root, const Program& program, int& exit_code);
+void add_merge(Command root, const Program& program, int& exit_code);
+void add_history(Command root, const Program& program, int& exit_code);
 void add_doctor(Command root, const Program& program, int& exit_code);
 // Adds `scenarios`, for programs that have the protocols of joust's own scenarios.
 void add_scenarios(Command root, const Program& program, int& exit_code);

@@ -29,7 +29,7 @@ struct Race {
   std::string json{};
   std::optional<Option> json_option{};
   FaceArguments faces{};
-  bool dry_run = false, full = false;
+  bool dry_run = false, full = false, no_history = false;
   std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
   void add_contestants_to(Command command);
@@ -44,6 +44,7 @@ struct Race {
   std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
   void ensure_files() const;
   std::string keep(const race::RaceResult& result) const;
+  void add_to_history(const std::string& document) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.

@@ -21,6 +21,7 @@
 #include "cli/race/guardian.hpp"
 #include "cli/race/possible_race.hpp"
 #include "cli/race/race_capacity.hpp"
+#include "history/store.hpp"
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
@@ -83,6 +84,11 @@ std::vector<std::string> own_command_line() {
   return words;
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
 std::string text_of_file(const std::string& path) {
   if (path.empty()) return {};
   std::ostringstream text;
@@ -120,9 +126,9 @@ void Race::ensure_files() const {
 
 // Writes the files of the result. Returns in words which of them could not be written; empty if none.
 std::string Race::keep(const race::RaceResult& result) const {
-  if (!keeps_result() && !faces.any()) return {};
   std::string document = report::race_json(result), unwritten;
   if (keeps_result()) unwritten = keep_result(json, document);
+  add_to_history(document);
   if (!faces.any()) return unwritten;
   try {
     faces.write(std::move(document), "the result", used_files());
@@ -130,6 +136,18 @@ std::string Race::keep(const race::RaceResult& result) const {
     unwritten += fmt::format("{}{}", unwritten.empty() ? "" : "; ", failed.what());
   }
   return unwritten;
+}
+
+// Adds the result to the history. A race does not fail because there is none: a line says so.
+void Race::add_to_history(const std::string& document) const {
+  if (no_history || !history::is_available()) return;
+  try {
+    const auto store = history::open_store(history::default_path());
+    store->add(document);
+    if (!store->remark().empty()) complain(program, store->remark());
+  } catch (const std::runtime_error& failed) {
+    complain(program, fmt::format("the result is not in the history: {} (--no-history)", failed.what()));
+  }
 }
 
 int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
@@ -156,6 +174,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
   result.version = JOUST_VERSION;
   result.environment = read_environment();
+  result.environment.items.push_back({"host", host_name(), false});
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);

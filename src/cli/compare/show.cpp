@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "cli/compare/show.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/words.hpp"
+#include "cli/common/listing.hpp"
+#include "race/figures/wording.hpp"
+#include "report/facts_json.hpp"
+
+namespace joust {
+namespace {
+
+using history::Change;
+using history::kRacesOfScatter;
+using Json = nlohmann::ordered_json;
+
+constexpr int kDecimals = 3;
+
+const char* figure_words(const Change& change) {
+  if (change.is_cost) return "cost";
+  return change.smaller_is_better ? "latency" : "throughput";
+}
+
+std::string decision_name(stats::Decision decision) {
+  if (decision == stats::Decision::differ) return "differ";
+  return decision == stats::Decision::equal ? "equal" : "undecided";
+}
+
+std::string decision_words(const Change& change, const stats::Measure& measure) {
+  if (change.bounds.contestant || change.bounds.reference) return "a bound: the client was the limit";
+  if (change.decision == stats::Decision::differ) {
+    const bool better = (change.ratio.estimate > 1) != change.smaller_is_better;
+    return better ? "better" : "worse";
+  }
+  if (change.decision == stats::Decision::equal)
+    return fmt::format("equal within {}", race::percent(measure.equal));
+  return "not decided";
+}
+
+std::string table_of(const Compared& compared) {
+  const bool several = compared.now.document.heats.size() > 1;
+  std::vector<std::vector<std::string>> rows{
+      {"CONTESTANT", "FIGURE", "NEW/BASE", "95 % INTERVAL", "DECISION"}};
+  for (const Change& change : compared.changes) {
+    const std::string name = several ? change.heat + ": " + change.contestant : change.contestant;
+    if (!change.missing.empty()) {
+      rows.push_back({name, figure_words(change), "-", "-", "not compared: " + change.missing});
+      continue;
+    }
+    rows.push_back({name, figure_words(change), race::ratio_words(change.ratio.estimate, kDecimals),
+                    race::interval_words(change.ratio.interval, kDecimals),
+                    decision_words(change, compared.measure)});
+  }
+  return columns(rows);
+}
+
+// Says how well the scatter between races is known, which decides how much the intervals can tell.
+std::string scatter_words(const Compared& compared) {
+  const auto compares = [](const Change& change) { return change.missing.empty(); };
+  const auto first = std::ranges::find_if(compared.changes, compares);
+  if (first == compared.changes.end()) return {};
+  std::size_t fewest = first->races;
+  double widest = 0;
+  for (const Change& change : compared.changes) {
+    if (!compares(change)) continue;
+    fewest = std::min(fewest, change.races);
+    widest = std::max(widest, change.scatter);
+  }
+  if (fewest < kRacesOfScatter)
+    return fmt::format(
+        "The history has {} of this kind in this environment. With fewer than {} it is not known by how much "
+        "they scatter, so the intervals are wider by {}.\n",
+        counted(fewest, "race"), kRacesOfScatter, race::percent(history::kUnknownScatter - 1));
+  return fmt::format("{} of this kind in this environment scatter by {} at most (standard deviation).\n",
+                     counted(fewest, "race"), race::percent(widest, 1));
+}
+
+Json interval_json(const stats::Ratio& ratio) {
+  Json json{{"estimate", ratio.estimate}};
+  const bool known = ratio.is_known();
+  json["low"] = known ? Json(ratio.interval.low) : Json(nullptr);
+  json["high"] = known ? Json(ratio.interval.high) : Json(nullptr);
+  return json;
+}
+
+Json change_json(const Change& change) {
+  Json json{{"case", change.heat}, {"contestant", change.contestant}, {"figure", change.figure}};
+  if (!change.missing.empty()) {
+    json["missing"] = change.missing;
+    return json;
+  }
+  json["base"] = change.base;
+  json["new"] = change.now;
+  json["ratio"] = interval_json(change.ratio);
+  json["chance"] = change.ratio.chance;
+  json["decision"] = decision_name(change.decision);
+  json["bound"] = change.bounds.contestant || change.bounds.reference;
+  json["races"] = change.races;
+  json["scatter"] = change.races > 1 ? Json(change.scatter) : Json(nullptr);
+  return json;
+}
+
+Json result_json(const StoredResult& result) {
+  return {{"name", result.name},
+          {"started", result.document.started},
+          {"joust", result.document.version},
+          {"host", history::fact(result.document, "host")},
+          {"fingerprint", history::fact(result.document, "fingerprint")}};
+}
+
+const char* standing_name(race::Standing standing) {
+  if (standing == race::Standing::beyond) return "beyond";
+  return standing == race::Standing::within ? "within" : "undecided";
+}
+
+}  // namespace
+
+std::string compare_text(const Compared& compared) {
+  const auto& [name, base] = compared.base;
+  std::string text = fmt::format(
+      "Across time: {} (new, {}) against {} (base, {}). Nothing pairs their rounds: what has changed "
+      "on the machine\nmeanwhile is in the ratios.\n",
+      compared.now.name, compared.now.document.started, name, base.started);
+  if (base.json == compared.now.document.json) text += "Both are the same result.\n";
+  if (!compared.another_race.empty())
+    text += fmt::format("Not the same race (--force): {}.\n", compared.another_race);
+  if (!compared.different.empty())
+    text += fmt::format("Different environments (--force): {}.\n", join(compared.different, "; "));
+  return text + "\n" + table_of(compared) + "\n" + scatter_words(compared);
+}
+
+std::vector<std::string> threshold_words(const Compared& compared) {
+  std::vector<std::string> sentences;
+  for (const Judged& judged : compared.judged) {
+    const Change& change = *judged.change;
+    const std::string limit =
+        fmt::format("{} {}", judged.fails == race::Fails::below ? "below" : "above", judged.limit);
+    const std::string what = change.missing.empty()
+                                 ? fmt::format("{} of {} is at {} ({}) of the base", figure_words(change),
+                                               race::in_list(change.contestant),
+                                               race::ratio_words(change.ratio.estimate, kDecimals),
+                                               race::interval_words(change.ratio.interval, kDecimals))
+                                 : fmt::format("{} of {} is not known ({})", figure_words(change),
+                                               race::in_list(change.contestant), change.missing);
+    const char* const verdict = judged.standing == race::Standing::beyond   ? ", "
+                                : judged.standing == race::Standing::within ? ", not "
+                                                                            : ": not decided whether ";
+    sentences.push_back(what + verdict + limit);
+  }
+  return sentences;
+}
+
+std::string compare_json(const Compared& compared) {
+  Json changes = Json::array(), thresholds = Json::array();
+  for (const Change& change : compared.changes) changes.push_back(change_json(change));
+  for (const Judged& judged : compared.judged)
+    thresholds.push_back({{"case", judged.change->heat},
+                          {"contestant", judged.change->contestant},
+                          {"figure", judged.change->figure},
+                          {"fails", judged.fails == race::Fails::below ? "below" : "above"},
+                          {"limit", judged.limit},
+                          {"standing", standing_name(judged.standing)}});
+  return text_of({{"schema", "joust-compare/1"},
+                  {"base", result_json(compared.base)},
+                  {"new", result_json(compared.now)},
+                  {"same_race", compared.another_race.empty()},
+                  {"different_facts", compared.different},
+                  {"changes", std::move(changes)},
+                  {"thresholds", std::move(thresholds)}},
+                 2);
+}
+
+}  // namespace joust

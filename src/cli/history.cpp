@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "cli/history/show.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "base/suggestion.hpp"
+#include "base/words.hpp"
+#include "cli/common/arguments.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/output.hpp"
+
+namespace joust {
+namespace {
+
+struct History;
+
+// One use of the history. `run` gets the words after the action's own.
+struct Action {
+  const char* name;
+  std::vector<std::string> words;  // of its arguments, for messages
+  void (*run)(const History& history, history::Store& store, const std::vector<std::string>& words);
+};
+
+struct History {
+  const Program& program;
+  std::vector<std::string> words{};
+  std::uint64_t keep = 0;
+  bool as_json = false;
+  std::optional<Option> keep_option{};
+
+  void run() const;
+};
+
+// Throws UsageError if there is no such result.
+history::Entry result_named(history::Store& store, const std::string& name) {
+  if (auto entry = store.find(name)) return *entry;
+  throw UsageError(fmt::format("no result in the history has the tag or number '{}'", name));
+}
+
+void list_all(const History& command, history::Store& store, const std::vector<std::string>& /*words*/) {
+  const std::vector<history::Entry> entries = store.entries();
+  print_list(command.as_json ? history_json(history::default_path(), entries)
+                             : for_people(history_table(entries, command.program.name)));
+}
+
+void show_one(const History& command, history::Store& store, const std::vector<std::string>& words) {
+  const history::Entry entry = result_named(store, words[0]);
+  print_list(command.as_json ? history_json(history::default_path(), {&entry, 1})
+                             : for_people(history_entry(entry)));
+}
+
+void tag_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
+  const std::string& tag = words[1];
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (tag.empty() || tag.contains('/') || std::ranges::all_of(tag, is_digit))
+    throw UsageError(fmt::format("'{}' is no tag: a number is that of a result, and a file has a /", tag));
+  store.tag(result_named(store, words[0]).id, tag);
+}
+
+void untag_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
+  if (!store.untag(words[0])) throw UsageError(fmt::format("there is no tag '{}'", words[0]));
+}
+
+void export_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
+  print_list(store.document(result_named(store, words[0]).id));
+}
+
+void export_series(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
+  print_list(otava_csv(store, result_named(store, words[0])));
+}
+
+void prune(const History& command, history::Store& store, const std::vector<std::string>& /*words*/) {
+  if (!command.keep_option->given())
+    throw UsageError("prune: give --keep N: the newest N results stay, and those with a tag");
+  print_list(fmt::format("removed {}\n", counted(store.prune(command.keep), "result")));
+}
+
+const std::array<Action, 7>& actions() {
+  static const std::array<Action, 7> all{{{"list", {}, list_all},
+                                          {"show", {"RESULT"}, show_one},
+                                          {"tag", {"RESULT", "TAG"}, tag_one},
+                                          {"untag", {"TAG"}, untag_one},
+                                          {"export", {"RESULT"}, export_one},
+                                          {"otava", {"RESULT"}, export_series},
+                                          {"prune", {}, prune}}};
+  return all;
+}
+
+void History::run() const {
+  const std::string name = words.empty() ? "list" : words.front();
+  const auto action = std::ranges::find(actions(), name, &Action::name);
+  if (action == actions().end()) {
+    std::vector<std::string> names;
+    for (const Action& one : actions()) names.emplace_back(one.name);
+    throw UsageError(not_allowed(fmt::format("history: there is no action '{}'", name), name, names));
+  }
+  const std::vector<std::string> rest(words.empty() ? words.begin() : words.begin() + 1, words.end());
+  if (rest.size() != action->words.size())
+    throw UsageError(fmt::format("history {}: expects {}", name,
+                                 action->words.empty() ? "nothing more" : join(action->words, " and ")));
+  const auto store = history::open_store(history::default_path());
+  action->run(*this, *store, rest);
+  if (!store->remark().empty()) complain(program, store->remark());
+}
+
+}  // namespace
+
+void add_history(Command root, const Program& program, int& /*exit_code*/) {
+  auto history = std::make_shared<History>(program);
+  Command command = root.add_command("history", "List and export the results of earlier races");
+  command.add_words("ACTION", history->words, "what to do, and with which result [list]");
+  history->keep_option =
+      add_count(command, "--keep", history->keep, "of 'prune': how many results stay", 0, 1'000'000)
+          .type_name("N");
+  command.add_flag("--json", history->as_json, "of 'list' and 'show': as JSON (joust-history/1)");
+  command.footer(fmt::format(R"(Actions:
+  list              all results, the newest first
+  show RESULT       one of them, by its number or a tag
+  tag RESULT TAG    give it a name; a tag that another result has goes over to this one
+  untag TAG         take the name away
+  export RESULT     its document, as 'race --json' writes it
+  otava RESULT      the figures of all races of its kind, as CSV for Apache Otava
+  prune --keep N    remove all but the newest N results and those with a tag
+
+Examples:
+  {0} history
+  {0} history tag 17 release-1.2
+  {0} history export release-1.2 >result.json
+  {0} history prune --keep 100
+
+Every race is added, unless it has --no-history. The file is $XDG_STATE_HOME/joust/history.db, or
+~/.local/state/joust/history.db. Beyond 512 MiB the oldest results without a tag are removed.)",
+                             program.name));
+  command.callback([history] { history->run(); });
+}
+
+}  // namespace joust

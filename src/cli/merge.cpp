@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "cli/common/command.hpp"
+#include "cli/common/listing.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/stored_result.hpp"
+#include "history/comparison.hpp"
+#include "history/merging.hpp"
+#include "measure/hdr_histogram.hpp"
+#include "race/figures/wording.hpp"
+#include "report/facts_json.hpp"
+
+namespace joust {
+namespace {
+
+using history::Merged;
+using Json = nlohmann::ordered_json;
+
+constexpr int kDecimals = 3;
+
+std::string ratio_text(const stats::Ratio& ratio) {
+  if (ratio.rounds == 0) return "-";
+  return fmt::format("{} ({})", race::ratio_words(ratio.estimate, kDecimals),
+                     ratio.is_known() ? race::interval_words(ratio.interval, kDecimals) : "not known");
+}
+
+std::string latency_text(const Merged& merged, double quantile) {
+  const auto value_ns = merged.latency.percentile(quantile);
+  return value_ns ? format_duration(Duration(static_cast<std::int64_t>(*value_ns))) : "-";
+}
+
+std::string merge_text(const std::vector<Merged>& all, const std::vector<std::string>& labels) {
+  std::vector<std::vector<std::string>> rows{
+      {"CASE", "CONTESTANT", "RACES", "ROUNDS", "RATIO", "COST", "p50", "p99", "p99.9"}};
+  std::string left_out;
+  for (const Merged& merged : all) {
+    std::uint64_t rounds = 0;
+    for (const history::RaceOfMany& race : merged.races) rounds += race.rounds;
+    rows.push_back({merged.heat, merged.contestant, fmt::format("{}", merged.races.size()),
+                    fmt::format("{}", rounds), ratio_text(merged.ratio), ratio_text(merged.cost_ratio),
+                    latency_text(merged, 0.5), latency_text(merged, 0.99), latency_text(merged, 0.999)});
+    for (const std::string& reason : merged.left_out)
+      left_out += fmt::format("Left out: {} of {}\n", merged.contestant, reason);
+  }
+  return fmt::format(
+      "{}: {}\n\n{}\n{}RATIO is that of {} to {}, COST that of CPU time per message, each with its 95 % "
+      "interval over "
+      "the races.\nLatencies are of all races together.\n",
+      counted(labels.size(), "race"), join(labels, "; "), columns(rows), left_out,
+      all.front().by_latency ? "latency" : "throughput", all.front().reference);
+}
+
+Json ratio_json(const stats::Ratio& ratio) {
+  if (ratio.rounds == 0) return nullptr;
+  const bool known = ratio.is_known();
+  return {{"estimate", ratio.estimate},
+          {"low", known ? Json(ratio.interval.low) : Json(nullptr)},
+          {"high", known ? Json(ratio.interval.high) : Json(nullptr)}};
+}
+
+Json merged_json(const Merged& merged) {
+  const auto known = [](double ratio) { return ratio > 0 ? Json(ratio) : Json(nullptr); };
+  Json races = Json::array();
+  for (const history::RaceOfMany& race : merged.races)
+    races.push_back({{"label", race.label},
+                     {"rounds", race.rounds},
+                     {"ratio", known(race.ratio)},
+                     {"cost_ratio", known(race.cost_ratio)}});
+  return {
+      {"case", merged.heat},
+      {"contestant", merged.contestant},
+      {"reference", merged.reference},
+      {"races", std::move(races)},
+      {"ratio", ratio_json(merged.ratio)},
+      {"cost_ratio", ratio_json(merged.cost_ratio)},
+      {"latency_histogram", merged.latency.count() > 0 ? Json(hdr_histogram(merged.latency)) : Json(nullptr)},
+      {"left_out", merged.left_out}};
+}
+
+struct Merge {
+  std::vector<std::string> names{};
+  bool as_json = false;
+
+  void run() const;
+};
+
+void Merge::run() const {
+  if (names.size() < 2) throw UsageError("give at least two results of the same race");
+  std::vector<report::page::Document> documents;
+  std::vector<std::string> labels;
+  for (const std::string& name : names) {
+    StoredResult result = read_stored_result(name);
+    for (const report::page::Document& other : documents) {
+      if (other.json == result.document.json) throw UsageError(fmt::format("{}: is there twice", name));
+      if (const std::string why = history::why_not_the_same(documents.front(), result.document); !why.empty())
+        throw UsageError(
+            fmt::format("{}: is no result of the same race as {}: {}", name, names.front(), why));
+    }
+    labels.push_back(history::label_of(result.document));
+    documents.push_back(std::move(result.document));
+  }
+  const std::vector<Merged> all = history::merge(documents);
+  if (all.empty()) throw UsageError(fmt::format("{}: has no contestant", names.front()));
+  if (!as_json) return print_list(for_people(merge_text(all, labels)));
+  Json contestants = Json::array();
+  for (const Merged& merged : all) contestants.push_back(merged_json(merged));
+  print_list(
+      text_of({{"schema", "joust-merge/1"}, {"results", names}, {"contestants", std::move(contestants)}}, 2));
+}
+
+}  // namespace
+
+void add_merge(Command root, const Program& program, int& /*exit_code*/) {
+  auto merge = std::make_shared<Merge>();
+  Command command = root.add_command("merge", "Add the results of the same race from several days or hosts");
+  command.add_words("RESULT", merge->names, "files of 'race --json', or tags or numbers of 'history'");
+  command.add_flag("--json", merge->as_json, "as JSON (joust-merge/1)");
+  command.footer(fmt::format(R"(Examples:
+  {0} merge monday.json tuesday.json wednesday.json
+  {0} merge 17 18 19 --json
+
+Contestants are compared within each race, and each race is one value: the interval is that of races, and is
+wide with two of them. Latency histograms are added exactly.)",
+                             program.name));
+  command.callback([merge] { merge->run(); });
+}
+
+}  // namespace joust

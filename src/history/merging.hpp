@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "history/series.hpp"
+#include "measure/distribution.hpp"
+#include "stats/comparison.hpp"
+
+// Results of the same race from several days or hosts, as one.
+namespace joust::history {
+
+// A contestant in one of the races.
+struct RaceOfMany {
+  std::string label{};  // day and host: "2026-01-31 here"
+  std::size_t rounds = 0;
+  double ratio = 0, cost_ratio = 0;  // to the reference in the same race; 0 where it is not known
+};
+
+struct Merged {
+  std::string heat{}, contestant{}, reference{};
+  bool by_latency = false;
+  std::vector<RaceOfMany> races{};
+  // Over the ratios of the races, which are one value each: so their scatter is in the interval.
+  stats::Ratio ratio{.estimate = 1}, cost_ratio{.estimate = 1};
+  Distribution latency{};               // of all races; empty if a document has none
+  std::vector<std::string> left_out{};  // races in which it is not ranked, with the reason
+};
+
+// Returns every contestant of every case of the first document, in all documents. These are of the same race:
+// see why_not_the_same(). The reference is that of the first one.
+std::vector<Merged> merge(std::span<const report::page::Document> documents);
+
+// Returns the label of a result: "2026-01-31 here".
+std::string label_of(const report::page::Document& document);
+
+}  // namespace joust::history

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The results of this user's races, in one SQLite file. docs/history.md describes its tables.
+namespace joust::history {
+
+// A result without its document.
+struct Entry {
+  std::int64_t id = 0;
+  std::string started{};  // "2026-01-31T09:30:00Z"
+  std::string host{}, fingerprint{}, version{}, title{}, load{}, verdict{}, command{};
+  std::vector<std::string> tags{};
+  std::uint64_t bytes = 0;  // of the document
+};
+
+// Where results come from: only those of one host with one fingerprint can be compared closely.
+struct Origin {
+  std::string host{}, fingerprint{};
+};
+
+// Returns whether this program was built with SQLite.
+bool is_available();
+
+// Returns $XDG_STATE_HOME/joust/history.db, or the same below ~/.local/state. Throws std::runtime_error where
+// neither variable is set.
+std::string default_path();
+
+// The file, open. Several processes may use it at once: each change is one transaction, and waits for the
+// others for ten seconds. All functions throw std::runtime_error, which names the file.
+class Store {
+ public:
+  // Documents without a tag: where they have more bytes than this together, add() removes the oldest.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
+
+  virtual ~Store() = default;
+
+  // Adds the document of a race. Returns its number, that of the first time if it was added before. Throws
+  // also if the document is wrong.
+  virtual std::int64_t add(const std::string& document) = 0;
+
+  virtual std::vector<Entry> entries() = 0;  // the newest first
+  virtual std::string document(std::int64_t id) = 0;
+  // Finds a result by its tag or its number.
+  std::optional<Entry> find(std::string_view tag_or_id);
+
+  // Gives a result a tag, which another one may have had before.
+  virtual void tag(std::int64_t id, const std::string& tag) = 0;
+  // Returns whether there was such a tag.
+  virtual bool untag(const std::string& tag) = 0;
+  // Removes all results but the newest and those with a tag. Returns how many it has removed.
+  virtual std::uint64_t prune(std::uint64_t keep) = 0;
+
+  // Returns the values of a figure in all races of one series (history/series.hpp), the oldest first.
+  virtual std::vector<double> earlier(const std::string& series, const std::string& figure,
+                                      const Origin& origin) = 0;
+
+  // Says which file was set aside, and why. Empty if none.
+  virtual const std::string& remark() const = 0;
+};
+
+// Opens the file, and makes it with its folders where there is none. A damaged file, and one of a newer
+// version of joust, gets another name, which remark() says, and a new one takes its place. Throws
+// std::runtime_error, also without SQLite.
+std::unique_ptr<Store> open_store(const std::string& path);
+
+}  // namespace joust::history
