@@ -14,6 +14,25 @@ foreach(library qt zeromq)
     install(TARGETS joust_${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust COMPONENT ${library})
   endif()
 endforeach()
+# The manual page and the completions are printed by the program itself. A program for another system cannot
+# run here, and one with a sanitizer only under conditions.
+if(NOT CMAKE_CROSSCOMPILING AND NOT JOUST_SANITIZE)
+  set(manual ${PROJECT_BINARY_DIR}/manual)
+  set(printed joust.1 joust.bash _joust joust.fish)
+  list(TRANSFORM printed PREPEND ${manual}/)
+  add_custom_command(OUTPUT ${printed} DEPENDS joust_program VERBATIM
+                     COMMAND joust_program man > ${manual}/joust.1
+                     COMMAND joust_program completions bash > ${manual}/joust.bash
+                     COMMAND joust_program completions zsh > ${manual}/_joust
+                     COMMAND joust_program completions fish > ${manual}/joust.fish)
+  file(MAKE_DIRECTORY ${manual})
+  add_custom_target(joust_manual ALL DEPENDS ${printed})
+  install(FILES ${manual}/joust.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${manual}/joust.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          RENAME joust)
+  install(FILES ${manual}/_joust DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${manual}/joust.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
 # sources: how to change them, what was measured of them, and scenarios that need a build of them.

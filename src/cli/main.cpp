@@ -90,6 +90,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     add_get(root, program, exit_code);
     add_list(root, program, exit_code);
   }
+  add_manual(root, program, line);
   try {
     if (argc == 1) {
       print_to_stderr(line.help());

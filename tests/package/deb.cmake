@@ -27,7 +27,9 @@ step("list the package" COMMAND ${found_dpkg-deb} --contents ${package} OUTPUT f
 expect("the package" "${files}" "-rwxr-xr-x [^\n]* ./usr/bin/joust\n"
        "./usr/share/joust/scenarios/first-look.toml"
        "./usr/share/joust/script/recompute\n" "./usr/share/doc/joust/LICENSE"
-       "./usr/share/doc/joust/docs/howto/read-a-report.md")
+       "./usr/share/doc/joust/docs/howto/read-a-report.md"
+       "./usr/share/man/man1/joust.1" "./usr/share/bash-completion/completions/joust"
+       "./usr/share/zsh/vendor-completions/_joust" "./usr/share/fish/vendor_completions.d/joust.fish")
 if(files MATCHES "joust_(qt|zeromq)")
   message(FATAL_ERROR "the engines on large libraries have packages of their own:\n${files}")
 endif()

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/split.hpp"
 #include "base/suggestion.hpp"
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
@@ -64,6 +65,25 @@ std::string unexpected(const CLI::App& command, const std::string& argument) {
   const std::string meant = meant_option(argument, options);
   return fmt::format("no option '{}'{}", argument.substr(0, argument.find('=')),
                      meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+}
+
+// Splits "W:{block,spin}" into the word for a value and the values that are allowed.
+void split_type(const std::string& type, OptionText& into) {
+  const std::size_t begin = type.find('{'), end = type.rfind('}');
+  into.value = type.substr(0, type.find(':'));
+  if (begin == std::string::npos || end == std::string::npos) return;
+  for (const std::string_view word : split(std::string_view(type).substr(begin + 1, end - begin - 1), ','))
+    into.allowed.emplace_back(word);
+}
+
+OptionText text_of(const CLI::Option& option) {
+  OptionText text{.help = option.get_description()};
+  if (!option.get_lnames().empty()) text.long_name = "--" + option.get_lnames().front();
+  if (!option.get_snames().empty()) text.short_name = "-" + option.get_snames().front();
+  if (option.get_expected_max() > 0) split_type(option.get_type_name(), text);
+  if (text.long_name.empty() && text.short_name.empty() && !option.get_option_text().empty())
+    text.value = option.get_option_text();
+  return text;
 }
 
 }  // namespace
@@ -174,6 +194,18 @@ std::vector<std::string> CommandLine::commands() const {
 
 std::string CommandLine::help() const {
   return app_->help();
+}
+
+std::vector<CommandText> CommandLine::texts() const {
+  std::vector<CommandText> texts;
+  for (const CLI::App* command : app_->get_subcommands({})) {
+    CommandText text{
+        .name = command->get_name(), .summary = command->get_description(), .footer = command->get_footer()};
+    for (const CLI::Option* option : command->get_options())
+      if (!option->get_group().empty()) text.options.push_back(text_of(*option));
+    texts.push_back(std::move(text));
+  }
+  return texts;
 }
 
 void CommandLine::run(int argc, char** argv) {

@@ -59,6 +59,19 @@ class Command {
   CLI::App* app_;
 };
 
+// A row of a command's --help.
+struct OptionText {
+  std::string long_name{}, short_name{};  // "--wait", "-w"; both empty for an argument without a dash
+  std::string value{};                    // the word for it: "ADDRESS"; empty for a flag
+  std::vector<std::string> allowed{};     // all values, if they are a list
+  std::string help{};
+};
+
+struct CommandText {
+  std::string name{}, summary{}, footer{};
+  std::vector<OptionText> options{};
+};
+
 class CommandLine {
  public:
   CommandLine(const std::string& program, const std::string& summary, const std::string& version);
@@ -67,6 +80,8 @@ class CommandLine {
   Command program();
   std::vector<std::string> commands() const;
   std::string help() const;
+  // Returns what --help shows of every command, for manuals and shells.
+  std::vector<CommandText> texts() const;
 
   // Runs the command that was asked for, and passes on its exceptions. --help and --version print their
   // texts. Arguments that do not fit throw UsageError.
