@@ -8,6 +8,8 @@ set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
 
 install(TARGETS joust EXPORT joustTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# The tarball has the libraries there (tarball.cmake); a package has them where the system does.
+set_target_properties(joust_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/joust")
 install(TARGETS joust_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(library qt zeromq)
   if(TARGET joust_${library})

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Packages of what is installed, made by script/package: a .deb for the program, one for each module of
-# engines whose library is large, and one tarball of all.
+# Debian packages of what is installed, made by script/package: one for the program, one for each module of
+# engines whose library is large. The tarball is made by tarball.cmake.
 set(CPACK_PACKAGE_NAME joust)
 set(CPACK_PACKAGE_CONTACT "joust maintainers <maintainers@joust.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_GENERATOR DEB)
 
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)

@@ -39,9 +39,19 @@ if(depends MATCHES "qt6|zmq")
   message(FATAL_ERROR "the program needs neither Qt nor ZeroMQ: ${depends}")
 endif()
 
-file(GLOB tarball ${WORK}/joust-*.tar.gz)
-step("list the tarball" COMMAND ${found_tar} tf ${tarball} OUTPUT files)
-expect("the tarball" "${files}" "/bin/joust\n" "/share/joust/scenarios/first-look.toml")
+step("make the tarball" COMMAND ${CMAKE_COMMAND} -DBUILD_DIR=${BUILD_DIR} -DNAME=joust-x -DWORK=${WORK}
+                                -P ${CMAKE_CURRENT_LIST_DIR}/../../cmake/tarball.cmake)
+step("unpack the tarball" COMMAND ${found_tar} xzf ${WORK}/joust-x.tar.gz -C ${WORK})
+step("run it" COMMAND ${WORK}/joust-x/bin/joust scenarios OUTPUT scenarios)
+expect("joust scenarios" "${scenarios}" "first-look")
+# All libraries but that of C are in the tarball.
+step("list its libraries" COMMAND ldd ${WORK}/joust-x/bin/joust OUTPUT libraries)
+string(REGEX MATCHALL "[^ \n\t]+ => /[^ ]+" libraries "${libraries}")
+foreach(library IN LISTS libraries)
+  if(NOT library MATCHES "^lib(c|m|dl|rt|pthread)[.]so" AND NOT library MATCHES "/joust-x/")
+    message(FATAL_ERROR "the program of the tarball takes a library from the system: ${library}")
+  endif()
+endforeach()
 
 # Unpacked anywhere, the program of the package finds its scenarios.
 step("unpack" COMMAND ${found_dpkg-deb} --extract ${package} ${WORK}/unpacked)
