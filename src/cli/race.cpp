@@ -125,6 +125,14 @@ void Race::add_race_to(Command command) {
           "--allow-unranked", flags.allow_unranked,
           "a contestant that is not ranked, or a race that tells nothing, does not end with exit code 3")
       .group(group);
+  command
+      .add_option(
+          "--progress", progress_as,
+          "on standard error while it runs: live (one line that changes, on a terminal only), lines or "
+          "json (one for each round, with the ratios so far), none [live]")
+      .one_of({"live", "lines", "json", "none"})
+      .type_name("HOW")
+      .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
       command.add_option("--json", json, "write the result to this file; - prints it instead of the table")

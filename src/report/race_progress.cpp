@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
+#include "report/facts_json.hpp"
 
 namespace joust::report {
 namespace {
@@ -48,7 +49,29 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
                      eta(elapsed, step.trial - 1, step.trials));
 }
 
-RaceProgress::RaceProgress() : live_(obeys_escapes(STDERR_FILENO)), terminal_(terminal_of(STDERR_FILENO)) {}
+std::string round_line(const race::RaceObserver::Step& step, Duration elapsed) {
+  const std::string of = step.rounds == 0 ? fmt::format(" of {} at most", format_duration(step.time)) : "";
+  const std::string rounds = step.rounds == 0 ? "" : fmt::format("/{}", step.rounds);
+  return fmt::format("{}{}  {}  round {}{}{}\n", format_duration(elapsed), of, step.load_case.name,
+                     step.round, rounds, step.interim.empty() ? "" : "  " + step.interim);
+}
+
+std::string round_json(const race::RaceObserver::Step& step, Duration elapsed) {
+  const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
+  using Json = nlohmann::ordered_json;
+  return text_of({{"event", "round"},
+                  {"case", step.load_case.name},
+                  {"round", step.round},
+                  {"rounds", step.rounds == 0 ? Json(nullptr) : Json(step.rounds)},
+                  {"elapsed_s", seconds(elapsed)},
+                  {"time_s", step.rounds == 0 ? Json(seconds(step.time)) : Json(nullptr)},
+                  {"standing", step.interim}});
+}
+
+RaceProgress::RaceProgress(ShownAs shown)
+    : shown_(shown),
+      live_(shown == ShownAs::live && obeys_escapes(STDERR_FILENO)),
+      terminal_(terminal_of(STDERR_FILENO)) {}
 
 RaceProgress::~RaceProgress() {
   show("");
@@ -62,7 +85,17 @@ void RaceProgress::show(const std::string& line) {
   print_to_stderr("\r\x1b[K" + shown);
 }
 
+void RaceProgress::round_begins(const Step& step) {
+  if (step.counting || (step.round == round_ && step.load_case.name == case_)) return;
+  round_ = step.round;
+  case_ = step.load_case.name;
+  const Duration elapsed = Clock::now() - begin_;
+  print_to_stderr(shown_ == ShownAs::json ? round_json(step, elapsed)
+                                          : in_locale(printable(round_line(step, elapsed), "\n\\")));
+}
+
 void RaceProgress::trial_starts(const Step& step) {
+  if (shown_ == ShownAs::lines || shown_ == ShownAs::json) round_begins(step);
   show(progress_line(step, last_rate_, Clock::now() - begin_));
 }
 

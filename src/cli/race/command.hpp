@@ -26,7 +26,7 @@ struct Race {
   ProtocolArguments protocol{};
   std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
   std::optional<std::string> fail_below{}, fail_cost_above{}, undecided{};
-  std::string json{};
+  std::string json{}, progress_as = "live";
   std::optional<Option> json_option{};
   FaceArguments faces{};
   bool dry_run = false, full = false, no_history = false;

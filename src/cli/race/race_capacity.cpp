@@ -9,21 +9,19 @@
 #include "race/run/race.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/trial/trial_runner.hpp"
-#include "report/race_progress.hpp"
 
 namespace joust {
 
 std::string measure_capacities(const Program& program, race::Scenario& scenario, race::Plan& plan,
-                               const race::CpuPlan& cpus, const Stop& stop) {
+                               const race::CpuPlan& cpus, race::RaceObserver& observer, const Stop& stop) {
   const Time begun = Clock::now();
   const race::Catalogue catalogue = catalogue_of(program);
   const race::Scenario pilot = race::capacity_race(scenario);
   race::RaceResult result;
   {
-    report::RaceProgress progress;
     race::ProcessRunner runner(
         {.scenario = pilot, .cpus = cpus, .stop = stop, .first_words = {program.name}});
-    result = race::run_race(pilot, race::make_pilot(pilot, catalogue, plan.seed), runner, progress, stop);
+    result = race::run_race(pilot, race::make_pilot(pilot, catalogue, plan.seed), runner, observer, stop);
   }
   if (!result.refused.empty()) return result.refused;
   if (stop.requested()) throw std::runtime_error("interrupted before the capacity was known");

@@ -84,6 +84,12 @@ std::vector<std::string> own_command_line() {
   return words;
 }
 
+report::ShownAs shown_as(const std::string& word) {
+  if (word == "lines") return report::ShownAs::lines;
+  if (word == "json") return report::ShownAs::json;
+  return word == "none" ? report::ShownAs::none : report::ShownAs::live;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
@@ -154,14 +160,16 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   Stop stop;
   const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
   const Duration time = scenario.time;
-  if (race::wants_capacity(scenario))
-    if (const std::string refused = measure_capacities(program, scenario, plan, cpus, stop); !refused.empty())
-      throw UsageError(without_name(refused, program));
+  if (race::wants_capacity(scenario)) {
+    report::RaceProgress progress(shown_as(progress_as));
+    const std::string refused = measure_capacities(program, scenario, plan, cpus, progress, stop);
+    if (!refused.empty()) throw UsageError(without_name(refused, program));
+  }
   race::RaceResult result;
   const std::string started = utc_now(), text = text_of_file(scenario.file);  // the file may change meanwhile
   const Time begun = Clock::now();
   {
-    report::RaceProgress progress;
+    report::RaceProgress progress(shown_as(progress_as));
     race::ProcessRunner runner(
         {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
     result = race::run_race(scenario, std::move(plan), runner, progress, stop);

@@ -188,7 +188,7 @@ class Running {
             .time = scenario_.time,
             .entry = entry(slot),
             .load_case = plan_.cases[slot.case_index].plan,
-            .interim = plan_.by_rule ? interim_text(plan_.cases[slot.case_index]) : "",
+            .interim = interim_text(plan_.cases[slot.case_index]),
             .counting = counting};
   }
 
