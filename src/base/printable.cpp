@@ -27,8 +27,14 @@ bool turns_direction(std::string_view character) {
          within("\xE2\x81\xA6", "\xE2\x81\xA9");
 }
 
+// Returns whether the character is U+FFFE or U+FFFF, which stand for nothing, and which XML forbids.
+bool is_nothing(std::string_view character) {
+  return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
+}
+
 bool is_harmless(std::string_view character) {
-  return control_at(character, 0) == 0 && !turns_direction(character) && character != "\\";
+  return control_at(character, 0) == 0 && !turns_direction(character) && !is_nothing(character) &&
+         character != "\\";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 struct Compare {
   const Program& program;
-  std::string base{}, now{}, fail_below{}, fail_cost_above{}, undecided = "ok";
+  std::string base{}, now{}, fail_below{}, fail_cost_above{}, undecided{};
   bool as_json = false, force = false;
 
   int run() const;
@@ -39,9 +39,10 @@ history::Earlier Compare::earlier(const Compared& found) const {
                                .fingerprint = history::fact(found.base.document, "fingerprint")};
   try {
     const std::shared_ptr<history::Store> store = history::open_store(history::default_path());
-    if (!store->remark().empty()) complain(program, store->remark());
-    return [store, origin](const std::string& series, const std::string& figure) {
-      return store->earlier(series, figure, origin);
+    const std::vector<std::string> compared{found.base.document.json, found.now.document.json};
+    store->entries();  // it is opened now, so that its trouble is reported once
+    return [store, origin, compared](const std::string& series, const std::string& figure) {
+      return store->earlier(series, figure, origin, compared);
     };
   } catch (const std::runtime_error& failed) {
     complain(program, fmt::format("without the history: {}", failed.what()));
@@ -50,8 +51,10 @@ history::Earlier Compare::earlier(const Compared& found) const {
 }
 
 Compared Compare::compared() const {
+  if (!undecided.empty() && fail_below.empty() && fail_cost_above.empty())
+    throw UsageError("--undecided: there is no threshold; give --fail-below or --fail-cost-above");
   Compared found{.base = read_stored_result(base), .now = read_stored_result(now)};
-  found.another_race = history::why_not_the_same(found.base.document, found.now.document);
+  found.another_race = history::why_not_the_same(found.base.document, found.now.document, base, now);
   found.different = history::different_facts(found.base.document, found.now.document);
   if (!force && !found.another_race.empty())
     throw UsageError(fmt::format("these are no results of the same race: {}; --force compares what both have",
@@ -67,9 +70,15 @@ Compared Compare::compared() const {
 void Compare::judge(Compared& found) const {
   const auto below = ratio_of(fail_below, "--fail-below"),
              above = ratio_of(fail_cost_above, "--fail-cost-above");
+  const auto by_latency = std::ranges::find_if(found.changes, [](const history::Change& change) {
+    return !change.is_cost && change.smaller_is_better;
+  });
+  if (below && by_latency != found.changes.end())
+    throw UsageError(
+        fmt::format("--fail-below is for throughput, and case '{}' is ranked by latency", by_latency->heat));
   for (const history::Change& change : found.changes) {
     const auto& limit = change.is_cost ? above : below;
-    if (!limit || (!change.is_cost && change.smaller_is_better)) continue;
+    if (!limit) continue;
     Judged judged{.change = &change,
                   .fails = change.is_cost ? race::Fails::above : race::Fails::below,
                   .limit = *limit,
@@ -83,7 +92,7 @@ void Compare::judge(Compared& found) const {
 int Compare::run() const {
   const Compared found = compared();
   std::string shown = as_json ? compare_json(found) : compare_text(found);
-  for (const std::string& sentence : threshold_words(found)) {
+  for (const std::string& sentence : threshold_words(found, undecided == "fail")) {
     if (as_json)
       complain(program, sentence);
     else
@@ -107,7 +116,7 @@ int Compare::run() const {
 void add_compare(Command root, const Program& program, int& exit_code) {
   auto compare = std::make_shared<Compare>(program);
   Command command = root.add_command("compare", "Compare two results of the same race, across time");
-  const char* const what = "a file of 'race --json', or a tag or number of 'history'";
+  const char* const what = "a file of 'race --json', or else a tag or number of 'history'";
   command.add_option("base", compare->base, what).type_name("BASE").required();
   command.add_option("new", compare->now, what).type_name("NEW").required();
   command
@@ -135,7 +144,7 @@ void add_compare(Command root, const Program& program, int& exit_code) {
 
 Two results of one command are compared best by one race of both (--command old=... --command new=...): its
 rounds are paired. Across time a machine changes. How much, earlier races of the same kind in the history say;
-with fewer than five of them no difference below 10 % is told.
+with fewer than five of them no difference below 10 % is reported.
 Exit codes: 0 ok, 2 usage, 3 nothing can be compared, 99 a contestant is beyond a threshold.)",
                              program.name));
   command.callback([compare, &exit_code] { exit_code = compare->run(); });

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <memory>
 
+#include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/words.hpp"
 #include "cli/common/arguments.hpp"
@@ -53,12 +55,30 @@ void show_one(const History& command, history::Store& store, const std::vector<s
                              : for_people(history_entry(entry)));
 }
 
-void tag_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
-  const std::string& tag = words[1];
+// Throws UsageError unless it is a name that can be told from a number and an option.
+void ensure_tag(const std::string& tag) {
+  constexpr std::size_t kLongest = 60;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (tag.empty() || tag.contains('/') || std::ranges::all_of(tag, is_digit))
-    throw UsageError(fmt::format("'{}' is no tag: a number is that of a result, and a file has a /", tag));
-  store.tag(result_named(store, words[0]).id, tag);
+  const auto may_be_in = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("._-").contains(c);
+  };
+  if (!tag.empty() && tag.size() <= kLongest && tag.front() != '-' && std::ranges::all_of(tag, may_be_in) &&
+      !std::ranges::all_of(tag, is_digit))
+    return;
+  throw UsageError(
+      fmt::format("'{}' is no tag: it has up to {} letters, digits and . _ -, begins with no -, "
+                  "and is no number",
+                  printable(tag, "\\"), kLongest));
+}
+
+void tag_one(const History& command, history::Store& store, const std::vector<std::string>& words) {
+  ensure_tag(words[1]);
+  const history::Entry entry = result_named(store, words[0]);
+  const auto before = store.find(words[1]);
+  store.tag(entry.id, words[1]);
+  if (before && before->id != entry.id)
+    complain(command.program,
+             fmt::format("the tag '{}' was on result {}, and is now on {}", words[1], before->id, entry.id));
 }
 
 void untag_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
@@ -102,9 +122,10 @@ void History::run() const {
   if (rest.size() != action->words.size())
     throw UsageError(fmt::format("history {}: expects {}", name,
                                  action->words.empty() ? "nothing more" : join(action->words, " and ")));
-  const auto store = history::open_store(history::default_path());
-  action->run(*this, *store, rest);
-  if (!store->remark().empty()) complain(program, store->remark());
+  if (keep_option->given() && name != "prune") throw UsageError("--keep is for 'history prune'");
+  if (as_json && name != "list" && name != "show")
+    throw UsageError("--json is for 'history list' and 'history show'");
+  action->run(*this, *history::open_store(history::default_path()), rest);
 }
 
 }  // namespace
@@ -132,8 +153,10 @@ Examples:
   {0} history export release-1.2 >result.json
   {0} history prune --keep 100
 
-Every race is added, unless it has --no-history. The file is $XDG_STATE_HOME/joust/history.db, or
-~/.local/state/joust/history.db. Beyond 512 MiB the oldest results without a tag are removed.)",
+Every race is added, unless it has --no-history. A word that is a file is a file for other commands: choose tags
+that no file has. The file is $XDG_STATE_HOME/joust/history.db, or
+~/.local/state/joust/history.db. Beyond 512 MiB the oldest results without a tag are removed.
+Exit codes: 0 ok, 1 the history cannot be used, 2 wrong usage, or there is no such result.)",
                              program.name));
   command.callback([history] { history->run(); });
 }

@@ -37,23 +37,22 @@ std::string latency_text(const Merged& merged, double quantile) {
 
 std::string merge_text(const std::vector<Merged>& all, const std::vector<std::string>& labels) {
   std::vector<std::vector<std::string>> rows{
-      {"CASE", "CONTESTANT", "RACES", "ROUNDS", "RATIO", "COST", "p50", "p99", "p99.9"}};
+      {"CASE", "CONTESTANT", "REFERENCE", "RACES", "ROUNDS", "RATIO", "COST", "p50", "p99", "p99.9"}};
   std::string left_out;
   for (const Merged& merged : all) {
     std::uint64_t rounds = 0;
     for (const history::RaceOfMany& race : merged.races) rounds += race.rounds;
-    rows.push_back({merged.heat, merged.contestant, fmt::format("{}", merged.races.size()),
+    rows.push_back({merged.heat, merged.contestant, merged.reference, fmt::format("{}", merged.races.size()),
                     fmt::format("{}", rounds), ratio_text(merged.ratio), ratio_text(merged.cost_ratio),
                     latency_text(merged, 0.5), latency_text(merged, 0.99), latency_text(merged, 0.999)});
     for (const std::string& reason : merged.left_out)
-      left_out += fmt::format("Left out: {} of {}\n", merged.contestant, reason);
+      left_out += fmt::format("Left out of the ratios: {} in {}\n", merged.contestant, reason);
   }
   return fmt::format(
-      "{}: {}\n\n{}\n{}RATIO is that of {} to {}, COST that of CPU time per message, each with its 95 % "
-      "interval over "
-      "the races.\nLatencies are of all races together.\n",
-      counted(labels.size(), "race"), join(labels, "; "), columns(rows), left_out,
-      all.front().by_latency ? "latency" : "throughput", all.front().reference);
+      "{}: {}\n\n{}\n{}RATIO is that of throughput, or of the latency that ranks, to REFERENCE; COST that of "
+      "CPU "
+      "time per message.\nEach has its 95 % interval over the races. Latencies are of all races together.\n",
+      counted(labels.size(), "race"), join(labels, "; "), columns(rows), left_out);
 }
 
 Json ratio_json(const stats::Ratio& ratio) {
@@ -92,20 +91,22 @@ struct Merge {
 
 void Merge::run() const {
   if (names.size() < 2) throw UsageError("give at least two results of the same race");
-  std::vector<report::page::Document> documents;
+  std::vector<history::NamedDocument> results;
   std::vector<std::string> labels;
   for (const std::string& name : names) {
     StoredResult result = read_stored_result(name);
-    for (const report::page::Document& other : documents) {
-      if (other.json == result.document.json) throw UsageError(fmt::format("{}: is there twice", name));
-      if (const std::string why = history::why_not_the_same(documents.front(), result.document); !why.empty())
-        throw UsageError(
-            fmt::format("{}: is no result of the same race as {}: {}", name, names.front(), why));
-    }
-    labels.push_back(history::label_of(result.document));
-    documents.push_back(std::move(result.document));
+    for (const history::NamedDocument& other : results)
+      if (other.document.json == result.document.json)
+        throw UsageError(fmt::format("{}: is there twice", name));
+    if (!results.empty())
+      if (const std::string why =
+              history::why_not_the_same(results.front().document, result.document, names.front(), name);
+          !why.empty())
+        throw UsageError(fmt::format("these are no results of the same race: {}", why));
+    results.push_back({.name = name, .document = std::move(result.document)});
+    labels.push_back(history::label_of(results.back()));
   }
-  const std::vector<Merged> all = history::merge(documents);
+  const std::vector<Merged> all = history::merge(results);
   if (all.empty()) throw UsageError(fmt::format("{}: has no contestant", names.front()));
   if (!as_json) return print_list(for_people(merge_text(all, labels)));
   Json contestants = Json::array();
@@ -126,7 +127,8 @@ void add_merge(Command root, const Program& program, int& /*exit_code*/) {
   {0} merge 17 18 19 --json
 
 Contestants are compared within each race, and each race is one value: the interval is that of races, and is
-wide with two of them. Latency histograms are added exactly.)",
+wide with two of them. Latency histograms are added exactly.
+Exit codes: 0 ok, 2 wrong usage, or results that are not of the same race.)",
                              program.name));
   command.callback([merge] { merge->run(); });
 }

@@ -41,7 +41,8 @@ void add_report(Command root, const Program& program, int& /*exit_code*/) {
   {0} report result.json --svg pictures --csv result.csv
   {0} report result.json --export junit=result.xml --export hgrm=percentiles
 
-If the document is wrong, or a file cannot be written, nothing is written, and the exit code is 2.)",
+Exit codes: 0 ok, 1 a file cannot be written after all, 2 the document is wrong, or a file cannot be written:
+then nothing is written.)",
                              program.name));
   command.callback([report] { report->run(); });
 }

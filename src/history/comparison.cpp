@@ -43,29 +43,51 @@ Variance between_rounds(const std::vector<double>& base, const std::vector<doubl
   return {.value = both, .degrees = std::max(least, static_cast<std::size_t>(degrees))};
 }
 
+// Returns the variance of one race among successive ones. Its degrees of freedom are those of a chi-square
+// distribution with the same variance: von Neumann, "Distribution of the ratio of the mean square successive
+// difference to the variance", The Annals of Mathematical Statistics 12, 1941.
+Variance between_races(const std::vector<double>& races) {
+  if (races.size() < 2) return {};
+  double squares = 0;
+  for (std::size_t i = 1; i < races.size(); ++i) squares += std::pow(races[i] - races[i - 1], 2);
+  const double steps = static_cast<double>(races.size() - 1);
+  const double degrees = 2 * steps * steps / (3 * steps - 1);
+  return {.value = squares / (2 * steps),
+          .degrees = std::max<std::size_t>(1, static_cast<std::size_t>(degrees))};
+}
+
+// Widens the interval of a ratio to that of a variance, and raises its chance, among so many comparisons. No
+// difference within `unknown` is told.
+void apply(const Variance& variance, double unknown, double tests, stats::Ratio& ratio) {
+  if (variance.degrees == 0) return;
+  const double difference = std::log(ratio.estimate), error = std::sqrt(variance.value);
+  const double half =
+      unknown + error * stats::student_quantile((1 - stats::kTogether) / tests, variance.degrees);
+  const double beyond = std::abs(difference) - unknown;
+  double chance = 1;
+  if (beyond > 0)
+    chance =
+        error > 0 ? std::min(1.0, tests * stats::student_two_sided(beyond / error, variance.degrees)) : 0;
+  const bool is_first = !ratio.is_known();
+  const double low = std::exp(difference - half), high = std::exp(difference + half);
+  ratio.interval.low = is_first ? low : std::min(low, ratio.interval.low);
+  ratio.interval.high = is_first ? high : std::max(high, ratio.interval.high);
+  ratio.chance = is_first ? chance : std::max(chance, ratio.chance);
+}
+
 // Computes the ratio of a change from the logarithms of both races, among so many comparisons.
 void find_ratio(Change& change, const std::vector<double>& base, const std::vector<double>& now,
                 const std::vector<double>& earlier, std::size_t comparisons) {
-  const double difference = stats::mean(now) - stats::mean(base);
-  Variance variance = between_rounds(base, now);
+  const Variance of_race = between_races(earlier), of_rounds = between_rounds(base, now);
   change.races = earlier.size();
-  if (earlier.size() > 1) change.scatter = std::sqrt(stats::variance(earlier));
-  const bool knows_scatter = earlier.size() >= kRacesOfScatter;
-  const double of_races = 2 * change.scatter * change.scatter;
-  if (knows_scatter && (variance.degrees == 0 || of_races > variance.value))
-    variance = {.value = of_races, .degrees = earlier.size() - 1};
-  change.ratio = {.estimate = std::exp(difference), .rounds = std::min(base.size(), now.size())};
+  change.scatter = std::sqrt(of_race.value);
+  change.ratio = {.estimate = std::exp(stats::mean(now) - stats::mean(base)),
+                  .rounds = std::min(base.size(), now.size())};
   change.ratio.interval = {.low = 0};
-  if (variance.degrees == 0) return;
-  const double error = std::sqrt(variance.value), tests = static_cast<double>(comparisons);
-  const double unknown = knows_scatter ? 0 : std::log(kUnknownScatter);
-  const double half =
-      unknown + error * stats::student_quantile((1 - stats::kTogether) / tests, variance.degrees);
-  change.ratio.interval = {.low = std::exp(difference - half), .high = std::exp(difference + half)};
-  const double beyond = std::abs(difference) - unknown;
-  if (beyond <= 0) return;
-  change.ratio.chance =
-      error > 0 ? std::min(1.0, tests * stats::student_two_sided(beyond / error, variance.degrees)) : 0;
+  const double tests = static_cast<double>(comparisons);
+  const bool knows_scatter = earlier.size() >= kRacesOfScatter;
+  apply(of_rounds, knows_scatter ? 0 : std::log(kUnknownScatter), tests, change.ratio);
+  if (knows_scatter) apply({.value = 2 * of_race.value, .degrees = of_race.degrees}, 0, tests, change.ratio);
 }
 
 // Returns why a contestant has no figure of this kind; empty if it has.
@@ -100,20 +122,28 @@ Change change_of(const Heat& base, const Heat& now, const Runner& runner, const 
   return change;
 }
 
+// Adds the contestants of a case of the base that the new result lacks.
+void add_missing(const Heat& base, const Heat& now, std::vector<Change>& changes) {
+  for (const Runner& runner : base.runners)
+    if (runner.kind == Kind::contestant && now.find(runner.name) == nullptr)
+      for (const Figure& figure : figures_of(base, runner))
+        changes.push_back({.heat = base.name,
+                           .contestant = runner.name,
+                           .figure = figure.name,
+                           .is_cost = figure.is_cost,
+                           .smaller_is_better = figure.smaller_is_better,
+                           .missing = "the new result has no such contestant"});
+}
+
 const Heat* find_heat(const Document& document, const std::string& name) {
   const auto found = std::ranges::find(document.heats, name, &Heat::name);
   return found == document.heats.end() ? nullptr : &*found;
 }
 
-// Says which case of one result the other has not, or has with another load.
-std::string missing_case(const Document& of, const Document& in, const char* where) {
-  for (const Heat& heat : of.heats) {
-    const Heat* const other = find_heat(in, heat.name);
-    if (other == nullptr) return fmt::format("the {} result has no case '{}'", where, heat.name);
-    if (other->identity != heat.identity || other->ranked_by != heat.ranked_by)
-      return fmt::format("case '{}' has another load in the {} result: {}; and {}", heat.name, where,
-                         other->load, heat.load);
-  }
+// Says which case of one result the other has not.
+std::string missing_case(const Document& of, const Document& in, const std::string& in_name) {
+  for (const Heat& heat : of.heats)
+    if (find_heat(in, heat.name) == nullptr) return fmt::format("{} has no case '{}'", in_name, heat.name);
   return {};
 }
 
@@ -136,13 +166,23 @@ std::vector<Change> compare(const Document& base, const Document& now, const Ear
         if (change.missing.empty() && !is_bound) change.decision = stats::decide(change.ratio, measure);
       }
     }
+    add_missing(*before, heat, changes);
   }
   return changes;
 }
 
-std::string why_not_the_same(const Document& base, const Document& now) {
-  std::string why = missing_case(now, base, "base");
-  return why.empty() ? missing_case(base, now, "new") : why;
+std::string why_not_the_same(const Document& base, const Document& now, const std::string& base_name,
+                             const std::string& name) {
+  std::string why = missing_case(now, base, base_name);
+  if (why.empty()) why = missing_case(base, now, name);
+  if (!why.empty()) return why;
+  for (const Heat& heat : now.heats) {
+    const Heat& other = *find_heat(base, heat.name);
+    if (other.identity != heat.identity || other.ranked_by != heat.ranked_by)
+      return fmt::format("case '{}' has another load: {} in {}, {} in {}", heat.name, other.load, base_name,
+                         heat.load, name);
+  }
+  return {};
 }
 
 std::vector<std::string> different_facts(const Document& base, const Document& now) {
@@ -150,7 +190,8 @@ std::vector<std::string> different_facts(const Document& base, const Document& n
   const bool same_host = fact(base, "host") == fact(now, "host");
   if (!same_host)
     different.push_back(fmt::format("host: '{}' and '{}'", fact(base, "host"), fact(now, "host")));
-  if (fact(base, "fingerprint") == fact(now, "fingerprint")) return different;
+  const std::string fingerprint = fact(base, "fingerprint");
+  if (!fingerprint.empty() && fingerprint == fact(now, "fingerprint")) return different;
   for (const report::page::Fact& one : now.environment) {
     // Facts of the program may change: that is what is compared.
     const bool of_program = one.name == "joust_version" || one.name == "program_xxh3_128" ||

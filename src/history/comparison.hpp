@@ -28,25 +28,28 @@ struct Change {
   race::Bounds bounds{};
   stats::Decision decision = stats::Decision::undecided;
   std::size_t races = 0;  // of this series in the same environment
-  double scatter = 0;     // standard deviation of the logarithms between them; 0 with fewer than two
+  double scatter = 0;  // standard deviation of their logarithms, from successive ones; 0 with fewer than two
   std::string missing{};  // why it cannot be compared; empty if it is
 };
 
-// Returns the values of a figure of a series in earlier races of the environment of the base.
+// Returns the values of a figure of a series in the latest races of the environment of the base, the oldest
+// first, without the two that are compared.
 using Earlier = std::function<std::vector<double>(const std::string& series, const std::string& figure)>;
 
 // Compares every contestant of a case with the contestant of that name in the case of that name. The
 // intervals contain the true ratios with stats::kTogether, all at the same time (Bonferroni).
 //
-// The variance of the logarithm of a ratio is that of the rounds of both races (Welch), or twice that between
-// kRacesOfScatter or more earlier races, whichever is greater. Welch, "The generalization of 'Student's'
-// problem when several different population variances are involved", Biometrika 34, 1947.
+// The interval of a ratio is that of the rounds of both races (Welch), or that of the scatter between
+// kRacesOfScatter or more other races, whichever is wider; its chance is the greater one. The scatter is that
+// of successive races (von Neumann), in which a step of the series counts once. Welch, "The generalization of
+// 'Student's' problem when several different population variances are involved", Biometrika 34, 1947.
 std::vector<Change> compare(const report::page::Document& base, const report::page::Document& now,
                             const Earlier& earlier, const stats::Measure& measure);
 
 // Returns why two results are not of the same race: a case that only one has, or that has another load.
 // Empty if they are.
-std::string why_not_the_same(const report::page::Document& base, const report::page::Document& now);
+std::string why_not_the_same(const report::page::Document& base, const report::page::Document& now,
+                             const std::string& base_name, const std::string& name);
 // Returns the facts in which the environments differ, of those that must agree; the fingerprint alone where
 // none of the facts tells. Empty if they agree.
 std::vector<std::string> different_facts(const report::page::Document& base,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "stats/student.hpp"
 #include "stats/summary.hpp"
@@ -13,7 +14,6 @@
 namespace joust::history {
 namespace {
 
-using report::page::Document;
 using report::page::Generation;
 using report::page::Heat;
 using report::page::Runner;
@@ -27,13 +27,16 @@ std::optional<double> ranked_value(const Heat& heat, const Generation& generatio
 // Returns the geometric mean of the ratios of rounds that both have; 0 if there is none.
 template <typename Value>
 double ratio_in_rounds(const Runner& runner, const Runner& reference, Value value) {
+  std::map<std::uint64_t, double> of_reference;
+  for (const Generation& one : reference.generations)
+    if (const std::optional<double> figure = value(one); figure && *figure > 0)
+      of_reference[one.round] = *figure;
   std::vector<double> ratios;
-  for (const Generation& one : runner.generations)
-    for (const Generation& other : reference.generations) {
-      if (one.round != other.round) continue;
-      const std::optional<double> of_one = value(one), of_other = value(other);
-      if (of_one && of_other && *of_one > 0 && *of_other > 0) ratios.push_back(*of_one / *of_other);
-    }
+  for (const Generation& one : runner.generations) {
+    const auto base = of_reference.find(one.round);
+    const std::optional<double> figure = value(one);
+    if (base != of_reference.end() && figure && *figure > 0) ratios.push_back(*figure / base->second);
+  }
   return ratios.empty() ? 0 : geometric_mean(ratios);
 }
 
@@ -54,9 +57,17 @@ stats::Ratio over_races(const std::vector<RaceOfMany>& races, double RaceOfMany:
   return ratio;
 }
 
+// Returns why the throughput or latency of a contestant has no ratio in one race; empty if it has.
+std::string why_no_ratio(const Runner& runner, const Runner* reference, const std::string& name) {
+  if (reference == nullptr) return fmt::format("{} did not take part", name);
+  if (!reference->ranked && !reference->at_least)
+    return fmt::format("{} is not ranked ({})", name, reference->reason);
+  if (runner.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
+  return {};
+}
+
 // Adds a contestant's part in one race.
-void add(const Document& document, const Heat& heat, Merged& merged, bool& knows_latencies) {
-  const std::string label = label_of(document);
+void add(const std::string& label, const Heat& heat, Merged& merged, bool& knows_latencies) {
   const Runner *const runner = heat.find(merged.contestant), *const reference = heat.find(merged.reference);
   if (runner == nullptr || !(runner->ranked || runner->at_least)) {
     merged.left_out.push_back(
@@ -64,35 +75,49 @@ void add(const Document& document, const Heat& heat, Merged& merged, bool& knows
     return;
   }
   RaceOfMany race{.label = label, .rounds = runner->generations.size()};
-  if (reference != nullptr) {
+  const std::string why = why_no_ratio(*runner, reference, merged.reference);
+  if (!why.empty()) merged.left_out.push_back(fmt::format("{}: {}", label, why));
+  if (why.empty())
     race.ratio =
         ratio_in_rounds(*runner, *reference, [&](const Generation& one) { return ranked_value(heat, one); });
+  if (reference != nullptr && (reference->ranked || reference->at_least))
     race.cost_ratio = ratio_in_rounds(*runner, *reference, [](const Generation& one) { return one.cost; });
-  }
   merged.races.push_back(std::move(race));
   if (runner->latency.count() == 0) knows_latencies = false;
   merged.latency.merge(runner->latency);
 }
 
-}  // namespace
-
-std::string label_of(const Document& document) {
-  const std::string host = fact(document, "host");
-  return document.started.substr(0, document.started.find('T')) + (host.empty() ? "" : " " + host);
+// Returns the names of the contestants of a case in all documents, in the order in which they come.
+std::vector<std::string> names_in(std::span<const NamedDocument> documents, const std::string& heat_name) {
+  std::vector<std::string> names;
+  for (const NamedDocument& one : documents)
+    for (const Heat& heat : one.document.heats)
+      if (heat.name == heat_name)
+        for (const Runner* runner : heat.contestants())
+          if (std::ranges::count(names, runner->name) == 0) names.push_back(runner->name);
+  return names;
 }
 
-std::vector<Merged> merge(std::span<const Document> documents) {
+}  // namespace
+
+std::string label_of(const NamedDocument& result) {
+  const std::string host = fact(result.document, "host"), &started = result.document.started;
+  return fmt::format("{} of {}{}", result.name, started.substr(0, started.find('T')),
+                     host.empty() ? "" : ", " + host);
+}
+
+std::vector<Merged> merge(std::span<const NamedDocument> documents) {
   std::vector<Merged> all;
-  for (const Heat& first : documents.front().heats)
-    for (const Runner* runner : first.contestants()) {
+  for (const Heat& first : documents.front().document.heats)
+    for (const std::string& name : names_in(documents, first.name)) {
       Merged merged{.heat = first.name,
-                    .contestant = runner->name,
+                    .contestant = name,
                     .reference = first.reference,
                     .by_latency = first.by_latency()};
       bool knows_latencies = true;
-      for (const Document& document : documents)
-        for (const Heat& heat : document.heats)
-          if (heat.name == first.name) add(document, heat, merged, knows_latencies);
+      for (const NamedDocument& one : documents)
+        for (const Heat& heat : one.document.heats)
+          if (heat.name == first.name) add(label_of(one), heat, merged, knows_latencies);
       if (!knows_latencies) merged.latency = {};
       merged.ratio = over_races(merged.races, &RaceOfMany::ratio);
       merged.cost_ratio = over_races(merged.races, &RaceOfMany::cost_ratio);

@@ -14,7 +14,7 @@ namespace joust::history {
 
 // A contestant in one of the races.
 struct RaceOfMany {
-  std::string label{};  // day and host: "2026-01-31 here"
+  std::string label{};  // its name, day and host
   std::size_t rounds = 0;
   double ratio = 0, cost_ratio = 0;  // to the reference in the same race; 0 where it is not known
 };
@@ -26,14 +26,20 @@ struct Merged {
   // Over the ratios of the races, which are one value each: so their scatter is in the interval.
   stats::Ratio ratio{.estimate = 1}, cost_ratio{.estimate = 1};
   Distribution latency{};               // of all races; empty if a document has none
-  std::vector<std::string> left_out{};  // races in which it is not ranked, with the reason
+  std::vector<std::string> left_out{};  // races that are not in the ratios, with the reason
 };
 
-// Returns every contestant of every case of the first document, in all documents. These are of the same race:
-// see why_not_the_same(). The reference is that of the first one.
-std::vector<Merged> merge(std::span<const report::page::Document> documents);
+// A result, with the name that it was given.
+struct NamedDocument {
+  std::string name{};
+  report::page::Document document{};
+};
 
-// Returns the label of a result: "2026-01-31 here".
-std::string label_of(const report::page::Document& document);
+// Returns every contestant of every case of the documents. These are of the same race: see
+// why_not_the_same(). The reference of a case is that of the first document.
+std::vector<Merged> merge(std::span<const NamedDocument> documents);
+
+// Returns the label of a result: "17 of 2026-01-31, here".
+std::string label_of(const NamedDocument& result);
 
 }  // namespace joust::history

@@ -8,8 +8,13 @@
 #include <sqlite3.h>
 #include <sys/file.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <stdexcept>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +24,7 @@
 #include "base/words.hpp"
 #include "history/series.hpp"
 #include "joust/bytes.hpp"
+#include "joust/time.hpp"
 
 namespace joust::history {
 namespace {
@@ -38,6 +44,7 @@ CREATE TABLE result (
   load TEXT NOT NULL,
   verdict TEXT NOT NULL,
   command TEXT NOT NULL,
+  bytes INTEGER NOT NULL,
   document TEXT NOT NULL
 ) STRICT;
 CREATE TABLE figure (
@@ -57,7 +64,7 @@ CREATE TABLE tag (
 )";
 
 constexpr const char* kColumns =
-    "SELECT id, started, host, fingerprint, version, title, load, verdict, command, length(document) FROM "
+    "SELECT id, started, host, fingerprint, version, title, load, verdict, command, bytes FROM "
     "result ";
 
 // The file cannot be used, and another one takes its place.
@@ -74,7 +81,10 @@ bool is_damage(const SQLite::Exception& error) {
 void ensure_tables(SQLite::Database& database) {
   database.exec("PRAGMA foreign_keys = ON");
   const auto version = [&] { return database.execAndGet("PRAGMA user_version").getInt(); };
-  if (version() == 0) {
+  const auto is_empty = [&] {
+    return database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+  };
+  if (version() == 0 && is_empty()) {
     SQLite::Transaction alone(database, SQLite::TransactionBehavior::IMMEDIATE);
     if (version() == 0) {  // nobody was faster
       database.exec(kTables);
@@ -87,6 +97,8 @@ void ensure_tables(SQLite::Database& database) {
 }
 
 SQLite::Database open_database(const std::string& path) {
+  // For this user alone: SQLite would make it for all who may enter the folder.
+  const Fd made(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK, 0600));
   SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kPatienceMs);
   ensure_tables(database);
   return database;
@@ -96,8 +108,13 @@ SQLite::Database open_database(const std::string& path) {
 void make_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (folder.empty() || std::filesystem::exists(folder)) return;
-  std::filesystem::create_directories(folder);
-  std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed)
+    throw std::runtime_error(
+        fmt::format("the folder {} cannot be made: {} (XDG_STATE_HOME and HOME say where it is)",
+                    folder.string(), failed.message()));
+  std::filesystem::permissions(folder, std::filesystem::perms::owner_all, failed);
 }
 
 // Returns a name for a file that is set aside: "history.damaged-2.db".
@@ -108,6 +125,19 @@ std::filesystem::path name_aside(const std::filesystem::path& path, const char* 
         fmt::format("{}.{}-{}{}", path.stem().string(), kind, number, path.extension().string()));
     if (!std::filesystem::exists(name)) return name;
   }
+}
+
+// Waits for a lock for as long as for other transactions.
+Fd locked(const std::string& path) {
+  Fd lock(checked(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600), "open({})", path));
+  const Time end = Clock::now() + std::chrono::milliseconds(kPatienceMs);
+  while (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) checked(-1, "flock({})", path);
+    if (Clock::now() >= end)
+      throw std::runtime_error(fmt::format("{}: another process holds the lock", path));
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return lock;
 }
 
 // Gives an unusable file another name, unless another process has done so meanwhile. Returns the remark.
@@ -158,56 +188,69 @@ std::string load_of(const report::page::Document& document) {
 // The tables of one file.
 class Tables final : public Store {
  public:
-  explicit Tables(std::string path) : path_(std::move(path)) {
-    make_folder_of(path_);
-    run([](SQLite::Database& /*database*/) { return 0; });
-  }
+  explicit Tables(std::string path) : path_(std::move(path)) {}
 
   std::int64_t add(const std::string& document) override;
   std::vector<Entry> entries() override;
+  std::optional<Entry> find(const std::string& tag_or_id) override;
   std::string document(std::int64_t id) override;
   void tag(std::int64_t id, const std::string& tag) override;
   bool untag(const std::string& tag) override;
   std::uint64_t prune(std::uint64_t keep) override;
-  std::vector<double> earlier(const std::string& series, const std::string& figure,
-                              const Origin& origin) override;
+  std::vector<double> earlier(const std::string& series, const std::string& figure, const Origin& origin,
+                              std::span<const std::string> documents) override;
+  std::vector<SeriesPoint> series_of_result(std::int64_t id) override;
   const std::string& remark() const override { return remark_; }
 
  private:
-  // Runs some work on the tables. Where the file turns out to be unusable it is set aside, and the work runs
-  // on a new one.
+  // Runs some work on the tables. All errors name the file.
   template <typename Work>
   std::invoke_result_t<Work, SQLite::Database&> run(Work work) {
     try {
-      try {
-        if (!database_) open();
-        return work(*database_);
-      } catch (const Unusable&) {
-      } catch (const SQLite::Exception& error) {
-        if (!is_damage(error)) throw;
-      }
-      database_.reset();
-      remark_ = set_aside(path_);
       open();
       return work(*database_);
+    } catch (const Unusable& unusable) {
+      throw std::runtime_error(fmt::format(
+          "{} {}: the next race gives it another name, and begins a new history", path_, unusable.what()));
     } catch (const SQLite::Exception& error) {
-      throw std::runtime_error(fmt::format("{}: {}", path_, error.what()));
+      if (!is_damage(error)) throw std::runtime_error(fmt::format("{}: {}", path_, error.what()));
+      throw std::runtime_error(
+          fmt::format("{} is damaged ({}): 'sqlite3 {} .recover' may save its results; the next race gives "
+                      "it another name, "
+                      "and begins a new history",
+                      path_, error.what(), path_));
     }
   }
 
-  void open() { database_.emplace(open_database(path_)); }
+  // Opens the file unless it is open. Throws Unusable or SQLite::Exception.
+  void open() {
+    if (database_) return;
+    make_folder_of(path_);
+    database_.emplace(open_database(path_));
+  }
+
+  std::int64_t insert(const std::string& digest, const report::page::Document& document);
 
   std::string path_, remark_{};
   std::optional<SQLite::Database> database_{};
 };
 
+std::string digest_of(const std::string& document) {
+  Digester digester;
+  digester.add(as_bytes(document));
+  return to_hex(digester.value());
+}
+
+// Adds the figures of a race that can be compared: it was not interrupted, and had several rounds.
 void add_figures(SQLite::Database& database, std::int64_t id, const report::page::Document& document) {
   SQLite::Statement insert(database, "INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?)");
+  if (!document.incomplete.empty()) return;
+  constexpr std::size_t kLeastRounds = 2;
   for (const report::page::Heat& heat : document.heats)
     for (const report::page::Runner& runner : heat.runners) {
-      if (runner.kind != report::page::Kind::contestant || (!runner.ranked && !runner.at_least)) continue;
+      if (runner.kind != report::page::Kind::contestant || !runner.ranked) continue;
       for (const Figure& figure : figures_of(heat, runner)) {
-        if (figure.values.empty()) continue;
+        if (figure.values.size() < kLeastRounds) continue;
         SQLite::bind(insert, id, series_of(heat, runner), heat.name, runner.name, figure.name,
                      geometric_mean(figure.values));
         insert.exec();
@@ -225,8 +268,8 @@ std::optional<std::int64_t> number_of(SQLite::Database& database, const std::str
 // Removes the oldest documents without a tag while they have more than kMostBytes together.
 void remove_oldest(SQLite::Database& database) {
   SQLite::Statement remove(database, R"(DELETE FROM result WHERE id IN (
-    SELECT id FROM (SELECT id, sum(length(document)) OVER (ORDER BY id DESC) AS bytes FROM result
-                    WHERE id NOT IN (SELECT result FROM tag)) WHERE bytes > ?))");
+    SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id DESC) AS so_far FROM result
+                    WHERE id NOT IN (SELECT result FROM tag)) WHERE so_far > ?))");
   remove.bind(1, static_cast<std::int64_t>(Store::kMostBytes));
   remove.exec();
 }
@@ -234,29 +277,38 @@ void remove_oldest(SQLite::Database& database) {
 std::int64_t insert_result(SQLite::Database& database, const std::string& digest,
                            const report::page::Document& document) {
   SQLite::Statement insert(database, R"(INSERT INTO result (digest, started, host, fingerprint, version,
-    title, load, verdict, command, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
+    title, load, verdict, command, bytes, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   SQLite::bind(insert, digest, document.started, fact(document, "host"), fact(document, "fingerprint"),
                document.version, document.title, load_of(document), document.verdict,
-               join(document.command, " "), document.json);
+               join(document.command, " "), static_cast<std::int64_t>(document.json.size()), document.json);
   insert.exec();
   return database.getLastInsertRowid();
+}
+
+std::int64_t Tables::insert(const std::string& digest, const report::page::Document& document) {
+  SQLite::Transaction alone(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+  if (const auto known = number_of(*database_, digest)) return *known;
+  const std::int64_t id = insert_result(*database_, digest, document);
+  add_figures(*database_, id, document);
+  remove_oldest(*database_);
+  alone.commit();
+  return id;
 }
 
 std::int64_t Tables::add(const std::string& document) {
   const auto read = report::page::read_document(document);
   if (!read) throw std::runtime_error(read.error());
-  Digester digester;
-  digester.add(as_bytes(document));
-  const std::string digest = to_hex(digester.value());
-  return run([&](SQLite::Database& database) {
-    SQLite::Transaction alone(database, SQLite::TransactionBehavior::IMMEDIATE);
-    if (const auto known = number_of(database, digest)) return *known;
-    const std::int64_t id = insert_result(database, digest, *read);
-    add_figures(database, id, *read);
-    remove_oldest(database);
-    alone.commit();
-    return id;
-  });
+  const std::string digest = digest_of(document);
+  try {
+    open();
+    return insert(digest, *read);
+  } catch (const Unusable&) {
+  } catch (const SQLite::Exception& error) {
+    if (!is_damage(error)) throw std::runtime_error(fmt::format("{}: {}", path_, error.what()));
+  }
+  database_.reset();
+  remark_ = set_aside(path_);
+  return run([&](SQLite::Database& /*database*/) { return insert(digest, *read); });
 }
 
 std::vector<Entry> Tables::entries() {
@@ -264,11 +316,27 @@ std::vector<Entry> Tables::entries() {
     std::vector<Entry> entries;
     SQLite::Statement rows(database, std::string(kColumns) + "ORDER BY id DESC");
     while (rows.executeStep()) entries.push_back(entry_of(rows));
-    SQLite::Statement tags(database, "SELECT name, result FROM tag ORDER BY name");
-    while (tags.executeStep())
-      for (Entry& entry : entries)
-        if (entry.id == tags.getColumn(1).getInt64()) entry.tags.push_back(tags.getColumn(0).getString());
+    std::map<std::int64_t, std::vector<std::string>> tags;
+    SQLite::Statement all(database, "SELECT name, result FROM tag ORDER BY name");
+    while (all.executeStep()) tags[all.getColumn(1).getInt64()].push_back(all.getColumn(0).getString());
+    for (Entry& entry : entries)
+      if (const auto of_it = tags.find(entry.id); of_it != tags.end()) entry.tags = of_it->second;
     return entries;
+  });
+}
+
+std::optional<Entry> Tables::find(const std::string& tag_or_id) {
+  return run([&](SQLite::Database& database) -> std::optional<Entry> {
+    SQLite::Statement row(database, std::string(kColumns) +
+                                        "WHERE id = (SELECT result FROM tag WHERE name = ?1) OR "
+                                        "CAST(id AS TEXT) = ?1");
+    row.bind(1, tag_or_id);
+    if (!row.executeStep()) return std::nullopt;
+    Entry entry = entry_of(row);
+    SQLite::Statement tags(database, "SELECT name FROM tag WHERE result = ? ORDER BY name");
+    tags.bind(1, entry.id);
+    while (tags.executeStep()) entry.tags.push_back(tags.getColumn(0).getString());
+    return entry;
   });
 }
 
@@ -305,23 +373,47 @@ std::uint64_t Tables::prune(std::uint64_t keep) {
       AND id NOT IN (SELECT id FROM result ORDER BY id DESC LIMIT ?))");
     remove.bind(1, static_cast<std::int64_t>(keep));
     const auto removed = static_cast<std::uint64_t>(remove.exec());
-    database.exec("VACUUM");  // gives the room back
+    database.tryExec("VACUUM");  // gives the room back, if there is room for a copy
     return removed;
   });
 }
 
 std::vector<double> Tables::earlier(const std::string& series, const std::string& figure,
-                                    const Origin& origin) {
+                                    const Origin& origin, std::span<const std::string> documents) {
+  constexpr int kLatest = 20;
   return run([&](SQLite::Database& database) {
-    SQLite::Statement rows(database, R"(SELECT value FROM figure JOIN result ON result.id = figure.result
-      WHERE series = ? AND name = ? AND host = ? AND fingerprint = ? ORDER BY result.id)");
-    rows.bind(1, series);
-    rows.bind(2, figure);
-    rows.bind(3, origin.host);
-    rows.bind(4, origin.fingerprint);
+    SQLite::Statement rows(database,
+                           R"(SELECT value, digest FROM figure JOIN result ON result.id = figure.result
+      WHERE series = ? AND name = ? AND host = ? AND fingerprint = ? ORDER BY result.id DESC)");
+    SQLite::bind(rows, series, figure, origin.host, origin.fingerprint);
+    std::set<std::string> left_out;
+    for (const std::string& document : documents) left_out.insert(digest_of(document));
     std::vector<double> values;
-    while (rows.executeStep()) values.push_back(rows.getColumn(0).getDouble());
+    while (values.size() < kLatest && rows.executeStep())
+      if (!left_out.contains(rows.getColumn(1).getString())) values.push_back(rows.getColumn(0).getDouble());
+    std::ranges::reverse(values);
     return values;
+  });
+}
+
+std::vector<SeriesPoint> Tables::series_of_result(std::int64_t id) {
+  return run([&](SQLite::Database& database) {
+    SQLite::Statement rows(database,
+                           R"(SELECT one.id, one.started, one.version, "case", contestant, name, value
+      FROM figure JOIN result AS one ON one.id = figure.result JOIN result AS asked ON asked.id = ?1
+      WHERE series IN (SELECT series FROM figure WHERE result = ?1)
+        AND one.host = asked.host AND one.fingerprint = asked.fingerprint ORDER BY one.id)");
+    rows.bind(1, id);
+    std::vector<SeriesPoint> points;
+    while (rows.executeStep())
+      points.push_back({.result = rows.getColumn(0).getInt64(),
+                        .started = rows.getColumn(1).getString(),
+                        .version = rows.getColumn(2).getString(),
+                        .heat = rows.getColumn(3).getString(),
+                        .contestant = rows.getColumn(4).getString(),
+                        .figure = rows.getColumn(5).getString(),
+                        .value = rows.getColumn(6).getDouble()});
+    return points;
   });
 }
 

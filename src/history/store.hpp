@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,13 @@ bool is_available();
 // neither variable is set.
 std::string default_path();
 
+// A figure of a contestant in one race.
+struct SeriesPoint {
+  std::int64_t result = 0;
+  std::string started{}, version{}, heat{}, contestant{}, figure{};
+  double value = 0;
+};
+
 // The file, open. Several processes may use it at once: each change is one transaction, and waits for the
 // others for ten seconds. All functions throw std::runtime_error, which names the file.
 class Store {
@@ -41,14 +49,15 @@ class Store {
 
   virtual ~Store() = default;
 
-  // Adds the document of a race. Returns its number, that of the first time if it was added before. Throws
-  // also if the document is wrong.
+  // Adds the document of a race. Returns its number, that of the first time if it was added before. A damaged
+  // file, and one of a newer version of joust, gets another name, which remark() says, and a new one takes
+  // its place; all other functions throw then. Throws also if the document is wrong.
   virtual std::int64_t add(const std::string& document) = 0;
 
   virtual std::vector<Entry> entries() = 0;  // the newest first
   virtual std::string document(std::int64_t id) = 0;
   // Finds a result by its tag or its number.
-  std::optional<Entry> find(std::string_view tag_or_id);
+  virtual std::optional<Entry> find(const std::string& tag_or_id) = 0;
 
   // Gives a result a tag, which another one may have had before.
   virtual void tag(std::int64_t id, const std::string& tag) = 0;
@@ -57,17 +66,20 @@ class Store {
   // Removes all results but the newest and those with a tag. Returns how many it has removed.
   virtual std::uint64_t prune(std::uint64_t keep) = 0;
 
-  // Returns the values of a figure in all races of one series (history/series.hpp), the oldest first.
+  // Returns the values of a figure in the latest races of one series (history/series.hpp), the oldest first,
+  // but for these documents: those that are compared say nothing of how much equals differ.
   virtual std::vector<double> earlier(const std::string& series, const std::string& figure,
-                                      const Origin& origin) = 0;
+                                      const Origin& origin, std::span<const std::string> documents) = 0;
+  // Returns the figures of all races that have a series in common with a result, in its environment, the
+  // oldest first.
+  virtual std::vector<SeriesPoint> series_of_result(std::int64_t id) = 0;
 
-  // Says which file was set aside, and why. Empty if none.
+  // Says which file add() has set aside, and why. Empty if none.
   virtual const std::string& remark() const = 0;
 };
 
-// Opens the file, and makes it with its folders where there is none. A damaged file, and one of a newer
-// version of joust, gets another name, which remark() says, and a new one takes its place. Throws
-// std::runtime_error, also without SQLite.
+// Returns the file, which the first use of it opens, and makes with its folders where there is none. Throws
+// std::runtime_error without SQLite.
 std::unique_ptr<Store> open_store(const std::string& path);
 
 }  // namespace joust::history

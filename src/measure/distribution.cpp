@@ -49,6 +49,7 @@ double Distribution::mean() const {
 }
 
 std::uint64_t Distribution::rank_of(double quantile) const {
+  if (quantile >= 1) return std::max<std::uint64_t>(count_, 1);
   // The product is taken one step down, so that 0.07 * 100 = 7.000000000000001 is rank 7 and not 8.
   const double below = std::nextafter(std::clamp(quantile, 0.0, 1.0), 0.0);
   const auto rank = static_cast<std::uint64_t>(std::ceil(below * static_cast<double>(count_)));

@@ -186,7 +186,7 @@ std::string from_stored(Reader reader) {
 }
 
 Distribution read_payload(Reader payload) {
-  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 62;  // of which sums have room
+  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 53;  // which a double counts exactly
   std::vector<Distribution::Bucket> buckets;
   std::uint64_t count = 0, sum_ns = 0;
   for (std::size_t place = 0; !payload.at_end();) {

@@ -74,7 +74,9 @@ class History(Case):
         self.refused(self.joust("history", "export"), "RESULT")
         self.refused(self.joust("history", "list", 1), "nothing more")
         self.refused(self.joust("history", "export", 1), "'1'")
-        self.refused(self.joust("history", "tag", 1, "17"), "'17'")
+        for tag in ("17", "a b", "a\nb", "", "x" * 61, "2 "):
+            self.refused(self.joust("history", "tag", 1, tag), "is no tag")
+        self.refused(self.joust("history", "--keep", 3), "--keep is for")
         self.refused(self.joust("history", "prune"), "--keep")
 
     @whose_races_count
@@ -107,13 +109,14 @@ class History(Case):
         base, slower = self.slower(document, 1), self.slower(document, 1.5)
         done = self.joust("compare", base, slower, "--fail-below", 0.9)
         self.assertEqual((done.returncode, done.stderr), (99, ""))
-        self.assertRegex(done.stdout, r"throughput of epoll is at 0\.667 \(.*\) of the base, below 0\.9")
+        self.assertRegex(done.stdout, r"throughput of epoll is at 0\.667 \(.*\) of the base, below 0\.9: exit code 99")
         self.assertEqual(self.joust("compare", base, slower, "--fail-below", 0.5).returncode, 0)
         little = self.slower(document, 1.05)
         self.assertEqual(self.joust("compare", base, little, "--fail-below", 0.97).returncode, 0)
         done = self.joust("compare", base, little, "--fail-below", 0.97, "--undecided", "fail")
         self.assertEqual(done.returncode, 99)
-        self.assertIn("not decided whether below 0.97", done.stdout)
+        self.refused(self.joust("compare", base, little, "--undecided", "fail"), "there is no threshold")
+        self.assertIn("not decided whether below 0.97: exit code 99 (--undecided fail)", done.stdout)
 
     @whose_races_count
     def test_another_environment_or_load_needs_force(self):
@@ -137,14 +140,17 @@ class History(Case):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.valid_text(done.stdout, "merge.schema.json")
         merged = {one["contestant"]: one for one in json.loads(done.stdout)["contestants"]}
-        self.assertEqual(merged["epoll"]["ratio"]["estimate"], 1)
-        ratios = [next(one["summary"]["ratio"]["median"] for one in document["contestants"]
+        self.assertEqual(merged["epoll"]["cost_ratio"]["estimate"], 1)
+        ratios = [next(one["summary"]["cost_ratio"]["median"] for one in document["contestants"]
                        if one["name"] == "poll" and one["kind"] == "contestant") for document in documents]
         for race, ratio in zip(merged["poll"]["races"], ratios):
-            self.assertAlmostEqual(race["ratio"], ratio, delta=1e-9)
+            self.assertAlmostEqual(race["cost_ratio"], ratio, delta=1e-9)
         mean = (ratios[0] * ratios[1] * ratios[2]) ** (1 / 3)
-        self.assertAlmostEqual(merged["poll"]["ratio"]["estimate"], mean, delta=1e-9)
-        self.assertLess(merged["poll"]["ratio"]["low"], mean)
+        self.assertAlmostEqual(merged["poll"]["cost_ratio"]["estimate"], mean, delta=1e-9)
+        self.assertLess(merged["poll"]["cost_ratio"]["low"], mean)
+        bounds = sum(any(one["at_least"] for one in document["contestants"]) for document in documents)
+        known = [race for race in merged["poll"]["races"] if race["ratio"] is not None]
+        self.assertEqual(len(known), 3 - bounds, merged["poll"]["left_out"])
         self.assertIn("3 races: ", self.joust("merge", 1, 2, 3).stdout)
         self.refused(self.joust("merge", 1), "at least two")
         self.refused(self.joust("merge", 1, 2, 1), "twice")
@@ -169,6 +175,9 @@ class History(Case):
     def test_a_damaged_history_is_set_aside_and_the_race_ends_well(self):
         os.makedirs(os.path.dirname(self.file))
         pathlib.Path(self.file).write_bytes(b"no database" * 1000)
+        done = self.joust("history")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("is damaged", done.stderr)
         _, done = self.race()
         self.assertIn("is damaged: it is now", done.stderr)
         self.assertEqual(len(self.list()), 1)

@@ -87,9 +87,13 @@ TEST_F(Results, OfOneOriginAreASeries) {
   sqlite3_close(database);
   const Entry entry = store.entries().front();
   const Origin here{.host = entry.host, .fingerprint = entry.fingerprint};
-  EXPECT_EQ(store.earlier(series, "throughput_per_s", here).size(), 3U);
-  EXPECT_TRUE(store.earlier(series, "throughput_per_s", {.host = "there", .fingerprint = ""}).empty());
-  EXPECT_TRUE(store.earlier("other", "throughput_per_s", here).empty());
+  const std::string key = "throughput_per_s";
+  EXPECT_EQ(store.earlier(series, key, here, {}).size(), 3U);
+  const std::vector<std::string> compared{document("1"), document("3")};
+  EXPECT_EQ(store.earlier(series, key, here, compared).size(), 1U) << "the compared ones say nothing";
+  EXPECT_TRUE(store.earlier(series, key, {.host = "there", .fingerprint = ""}, {}).empty());
+  EXPECT_TRUE(store.earlier("other", key, here, {}).empty());
+  EXPECT_EQ(store.series_of_result(1).size() % 3, 0U);
 }
 
 TEST_F(Results, ThatAreWrongAreRefused) {
@@ -116,15 +120,16 @@ TEST_F(Results, OfANewFileThatTwoMakeAtOnceAreAllThere) {
   EXPECT_EQ(open_store(fresh)->entries().size(), 2U);
 }
 
-TEST_F(Results, OfADamagedFileAreSetAside) {
+// Reading changes nothing: the next race sets the file aside.
+TEST_F(Results, OfADamagedFileAreSetAsideByTheNextOne) {
   store.add(document("1"));
   std::ofstream(path, std::ios::binary | std::ios::trunc) << std::string(8192, 'x');
   const auto again = open_store(path);
+  EXPECT_THROW(again->entries(), std::runtime_error);
+  EXPECT_EQ(again->add(document("2")), 1);
   EXPECT_TRUE(again->remark().contains("is damaged: it is now " + folder.path()));
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/state/joust/history.damaged-1.db"));
-  EXPECT_TRUE(again->entries().empty());
-  EXPECT_EQ(again->add(document("2")), 1);
-  EXPECT_EQ(open_store(path)->remark(), "");
+  EXPECT_EQ(open_store(path)->entries().size(), 1U);
 }
 
 // The first page is as it was: the damage shows when the rows are read.
@@ -137,25 +142,48 @@ TEST_F(Results, OfAFileWithADamagedMiddleAreSetAside) {
     file << std::string(size - 4096, '\xee');
   }
   const auto again = open_store(path);
+  EXPECT_THROW(again->entries(), std::runtime_error);
   again->add(document("10"));
   EXPECT_TRUE(again->remark().contains("is damaged")) << again->remark();
   EXPECT_EQ(again->entries().size(), 1U);
   EXPECT_EQ(std::filesystem::file_size(folder.path() + "/state/joust/history.damaged-1.db"), size);
 }
 
-TEST_F(Results, OfANewerVersionAreSetAside) {
+TEST_F(Results, OfANewerVersionAreSetAsideByTheNextOne) {
   store.add(document("1"));
   sqlite3* database = nullptr;
   ASSERT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
   ASSERT_EQ(sqlite3_exec(database, "PRAGMA user_version = 99", nullptr, nullptr, nullptr), SQLITE_OK);
   sqlite3_close(database);
-  EXPECT_TRUE(open_store(path)->remark().contains("was made by a newer version of joust"));
+  const auto again = open_store(path);
+  EXPECT_THROW(again->entries(), std::runtime_error);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/state/joust/history.newer-1.db"));
+  again->add(document("2"));
+  EXPECT_TRUE(again->remark().contains("was made by a newer version of joust"));
   EXPECT_TRUE(std::filesystem::exists(folder.path() + "/state/joust/history.newer-1.db"));
-  EXPECT_TRUE(open_store(path)->entries().empty());
+}
+
+TEST_F(Results, OfAnotherProgramsFileAreNotAddedToIt) {
+  const std::string other = folder.path() + "/other.db";
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open(other.c_str(), &database), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(database, "CREATE TABLE mine (a)", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  EXPECT_THROW(open_store(other)->entries(), std::runtime_error);
+  const auto size = std::filesystem::file_size(other);
+  open_store(other)->add(document("1"));
+  EXPECT_EQ(std::filesystem::file_size(folder.path() + "/other.damaged-1.db"), size);
+}
+
+TEST_F(Results, AreForThisUserAlone) {
+  store.add(document("1"));
+  using std::filesystem::perms;
+  const perms others = perms::group_all | perms::others_all;
+  EXPECT_EQ(std::filesystem::status(path).permissions() & others, perms::none);
 }
 
 TEST(Folder, ThatCannotBeMadeIsNamed) {
-  EXPECT_THROW(open_store("/proc/joust/history.db"), std::runtime_error);
+  EXPECT_THROW(open_store("/proc/joust/history.db")->entries(), std::runtime_error);
 }
 
 }  // namespace

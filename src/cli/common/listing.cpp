@@ -5,9 +5,13 @@
 
 #include <algorithm>
 
+#include "base/printable.hpp"
+
 namespace joust {
 
-std::string columns(const std::vector<std::vector<std::string>>& rows) {
+std::string columns(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows)
+    for (std::string& cell : row) cell = printable(cell, "\\");  // a line end would begin a row
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -6,7 +6,8 @@
 
 namespace joust {
 
-// Formats rows under headings in aligned columns, each line ending with a newline.
-std::string columns(const std::vector<std::vector<std::string>>& rows);
+// Formats rows under headings in aligned columns, each line ending with a newline. Control characters in a
+// cell become \xHH.
+std::string columns(std::vector<std::vector<std::string>> rows);
 
 }  // namespace joust

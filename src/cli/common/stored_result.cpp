@@ -19,7 +19,8 @@ constexpr std::size_t kLargestDocument = std::size_t{256} << 20;
 
 std::string document_named(const std::string& name) {
   std::error_code none;
-  if (std::filesystem::exists(name, none) || name.contains('/')) return whole_file(name);
+  const bool is_there = std::filesystem::exists(name, none) && !std::filesystem::is_directory(name, none);
+  if (is_there || name.contains('/')) return whole_file(name);
   const auto no_result = [&](const std::string& why) {
     return UsageError(fmt::format("{}: there is no such file, and {}", name, why));
   };

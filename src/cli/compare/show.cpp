@@ -64,19 +64,20 @@ std::string scatter_words(const Compared& compared) {
   const auto first = std::ranges::find_if(compared.changes, compares);
   if (first == compared.changes.end()) return {};
   std::size_t fewest = first->races;
-  double widest = 0;
+  double widest[2] = {0, 0};  // of the figure that ranks, and of cost
   for (const Change& change : compared.changes) {
     if (!compares(change)) continue;
     fewest = std::min(fewest, change.races);
-    widest = std::max(widest, change.scatter);
+    widest[change.is_cost] = std::max(widest[change.is_cost], change.scatter);
   }
+  const std::string others = counted(fewest, "other race");
   if (fewest < kRacesOfScatter)
     return fmt::format(
         "The history has {} of this kind in this environment. With fewer than {} it is not known by how much "
         "they scatter, so the intervals are wider by {}.\n",
-        counted(fewest, "race"), kRacesOfScatter, race::percent(history::kUnknownScatter - 1));
-  return fmt::format("{} of this kind in this environment scatter by {} at most (standard deviation).\n",
-                     counted(fewest, "race"), race::percent(widest, 1));
+        others, kRacesOfScatter, race::percent(history::kUnknownScatter - 1));
+  return fmt::format("{} of this kind in this environment scatter by {} ({}) and {} (cost) at most.\n",
+                     others, race::percent(widest[0], 1), figure_words(*first), race::percent(widest[1], 1));
 }
 
 Json interval_json(const stats::Ratio& ratio) {
@@ -133,7 +134,7 @@ std::string compare_text(const Compared& compared) {
   return text + "\n" + table_of(compared) + "\n" + scatter_words(compared);
 }
 
-std::vector<std::string> threshold_words(const Compared& compared) {
+std::vector<std::string> threshold_words(const Compared& compared, bool undecided_fails) {
   std::vector<std::string> sentences;
   for (const Judged& judged : compared.judged) {
     const Change& change = *judged.change;
@@ -146,10 +147,13 @@ std::vector<std::string> threshold_words(const Compared& compared) {
                                                race::interval_words(change.ratio.interval, kDecimals))
                                  : fmt::format("{} of {} is not known ({})", figure_words(change),
                                                race::in_list(change.contestant), change.missing);
-    const char* const verdict = judged.standing == race::Standing::beyond   ? ", "
-                                : judged.standing == race::Standing::within ? ", not "
-                                                                            : ": not decided whether ";
-    sentences.push_back(what + verdict + limit);
+    const char* const undecided =
+        undecided_fails ? "exit code 99 (--undecided fail)" : "no failure (--undecided ok)";
+    sentences.push_back(judged.standing == race::Standing::beyond
+                            ? fmt::format("{}, {}: exit code 99", what, limit)
+                        : judged.standing == race::Standing::within
+                            ? fmt::format("{}, not {}", what, limit)
+                            : fmt::format("{}: not decided whether {}: {}", what, limit, undecided));
   }
   return sentences;
 }

@@ -31,7 +31,7 @@ struct Compared {
 std::string compare_text(const Compared& compared);
 // Returns the document that docs/compare.schema.json describes.
 std::string compare_json(const Compared& compared);
-// Returns a sentence for each change beside a threshold.
-std::vector<std::string> threshold_words(const Compared& compared);
+// Returns a sentence for each change beside a threshold, with its consequence.
+std::vector<std::string> threshold_words(const Compared& compared, bool undecided_fails);
 
 }  // namespace joust

@@ -9,7 +9,6 @@
 
 #include "base/words.hpp"
 #include "cli/common/listing.hpp"
-#include "history/series.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust {
@@ -17,33 +16,13 @@ namespace {
 
 using history::Entry;
 using Json = nlohmann::ordered_json;
-using report::page::Document;
 
-// Returns the figures of a result by the name of their column: "main/epoll/throughput_per_s".
-std::map<std::string, double> columns_of(const Document& document) {
-  std::map<std::string, double> columns;
-  for (const report::page::Heat& heat : document.heats)
-    for (const report::page::Runner& runner : heat.runners) {
-      if (runner.kind != report::page::Kind::contestant) continue;
-      for (const history::Figure& figure : history::figures_of(heat, runner))
-        if (!figure.values.empty())
-          columns[fmt::format("{}/{}/{}", heat.name, runner.name, figure.name)] =
-              history::geometric_mean(figure.values);
-    }
-  return columns;
-}
-
-// Returns the identities of all cases, which races of one kind have in common.
-std::string kind_of(const Document& document) {
-  std::string kind;
-  for (const report::page::Heat& heat : document.heats) kind += heat.name + heat.identity;
-  return kind;
-}
-
-Document document_of(history::Store& store, std::int64_t id) {
-  auto document = report::page::read_document(store.document(id));
-  if (!document) throw std::runtime_error(fmt::format("result {}: {}", id, document.error()));
-  return std::move(*document);
+// Cuts a text that would make the lines of a table too long.
+std::string cut(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a character
+  return text.substr(0, end) + "...";
 }
 
 // Quotes a cell of comma-separated values as in RFC 4180.
@@ -61,7 +40,7 @@ std::string history_table(std::span<const Entry> entries, const std::string& pro
   std::vector<std::vector<std::string>> rows{{"RESULT", "STARTED", "TAGS", "RACE", "VERDICT"}};
   for (const Entry& entry : entries)
     rows.push_back({fmt::format("{}", entry.id), entry.started, join(entry.tags),
-                    entry.title.empty() ? entry.load : entry.title, entry.verdict});
+                    cut(entry.title.empty() ? entry.load : entry.title, 40), cut(entry.verdict, 60)});
   return columns(rows);
 }
 
@@ -98,23 +77,32 @@ std::string history_json(const std::string& file, std::span<const Entry> entries
 }
 
 std::string otava_csv(history::Store& store, const Entry& entry) {
-  const Document wanted = document_of(store, entry.id);
-  const std::map<std::string, double> columns = columns_of(wanted);
+  struct Row {
+    std::string started, version;
+    std::map<std::string, double> figures;
+  };
+  std::map<std::int64_t, Row> rows;
+  for (const history::SeriesPoint& point : store.series_of_result(entry.id)) {
+    Row& row = rows[point.result];
+    row.started = point.started;
+    row.version = point.version;
+    row.figures[fmt::format("{}/{}/{}", point.heat, point.contestant, point.figure)] = point.value;
+  }
+  const auto own = rows.find(entry.id);
+  if (own == rows.end())
+    throw std::runtime_error("this result has no figures: its race was interrupted, or had one round");
   std::string text = "time,result,joust";
-  for (const auto& [name, value] : columns) text += "," + cell(name);
+  for (const auto& [name, value] : own->second.figures) text += "," + cell(name);
   text += "\n";
-  std::vector<Entry> entries = store.entries();
-  for (auto one = entries.rbegin(); one != entries.rend(); ++one) {
-    if (one->host != entry.host || one->fingerprint != entry.fingerprint) continue;
-    const Document document = document_of(store, one->id);
-    if (kind_of(document) != kind_of(wanted)) continue;
-    const std::map<std::string, double> figures = columns_of(document);
-    text += fmt::format("{},{},{}", one->started, one->id, cell(one->version));
-    for (const auto& [name, value] : columns) {
-      const auto found = figures.find(name);
-      text += found == figures.end() ? "," : fmt::format(",{}", found->second);
+  for (const auto& [id, row] : rows) {
+    std::string line = fmt::format("{},{},{}", cell(row.started), id, cell(row.version));
+    bool has_all = true;  // its reader takes no empty cells
+    for (const auto& [name, value] : own->second.figures) {
+      const auto found = row.figures.find(name);
+      has_all = has_all && found != row.figures.end();
+      if (has_all) line += fmt::format(",{}", found->second);
     }
-    text += "\n";
+    if (has_all) text += line + "\n";
   }
   return text;
 }

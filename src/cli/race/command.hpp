@@ -44,7 +44,8 @@ struct Race {
   std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
   void ensure_files() const;
   std::string keep(const race::RaceResult& result) const;
-  void add_to_history(const std::string& document) const;
+  void show(const race::RaceResult& result) const;
+  void add_to_history(const race::RaceResult& result) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.

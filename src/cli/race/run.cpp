@@ -130,11 +130,16 @@ void Race::ensure_files() const {
   if (!dry_run) faces.ensure_writable(used_files());
 }
 
-// Writes the files of the result. Returns in words which of them could not be written; empty if none.
+// Writes the files of the result. Returns in words which of them could not be written; empty if none. A race
+// that was interrupted in its first round measured nothing, and leaves older files as they are.
 std::string Race::keep(const race::RaceResult& result) const {
+  if (!keeps_result() && !faces.any()) return {};
+  if (!result.complete && result.rounds == 0) {
+    complain(program, "nothing was measured, so no file was written");
+    return {};
+  }
   std::string document = report::race_json(result), unwritten;
   if (keeps_result()) unwritten = keep_result(json, document);
-  add_to_history(document);
   if (!faces.any()) return unwritten;
   try {
     faces.write(std::move(document), "the result", used_files());
@@ -145,15 +150,28 @@ std::string Race::keep(const race::RaceResult& result) const {
 }
 
 // Adds the result to the history. A race does not fail because there is none: a line says so.
-void Race::add_to_history(const std::string& document) const {
+void Race::add_to_history(const race::RaceResult& result) const {
   if (no_history || !history::is_available()) return;
   try {
     const auto store = history::open_store(history::default_path());
-    store->add(document);
+    store->add(report::race_json(result));
     if (!store->remark().empty()) complain(program, store->remark());
   } catch (const std::runtime_error& failed) {
-    complain(program, fmt::format("the result is not in the history: {} (--no-history)", failed.what()));
+    complain(program,
+             fmt::format("the result is not in the history: {}; --no-history asks for none", failed.what()));
   }
+}
+
+void Race::show(const race::RaceResult& result) const {
+  const std::vector<std::string> thresholds = race::threshold_sentences(result);
+  if (json == "-") {
+    print_result(report::race_json(result));
+    for (const std::string& sentence : thresholds) complain(program, sentence);
+    return;
+  }
+  std::string shown = report::race_table(result, report::terminal_of(STDOUT_FILENO));
+  for (const std::string& sentence : thresholds) shown += sentence + "\n";
+  print_result(in_locale(shown));
 }
 
 int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
@@ -186,16 +204,14 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
-  const std::vector<std::string> thresholds = race::threshold_sentences(result);
   const std::string unwritten = keep(result);  // first: standard output may be lost
-  if (json == "-") {
-    print_result(report::race_json(result));
-    for (const std::string& sentence : thresholds) complain(program, sentence);
-  } else {
-    std::string shown = report::race_table(result, report::terminal_of(STDOUT_FILENO));
-    for (const std::string& sentence : thresholds) shown += sentence + "\n";
-    print_result(in_locale(shown));
+  try {
+    show(result);
+  } catch (const OutputError&) {
+    add_to_history(result);
+    throw;
   }
+  add_to_history(result);  // last: it may have to wait
   if (!unwritten.empty()) {
     complain(program, unwritten);
     return kRunError;

@@ -109,16 +109,18 @@ std::string prometheus_label(const std::string& text) {
   return quoted + '"';
 }
 
-std::string prometheus_row(const FigureRow& row, const Heat& heat, const Runner& runner) {
-  const Measured* const figure = runner.figure(row.key);
-  if (figure == nullptr) return {};
-  std::string name = fmt::format("joust_{}", row.key);
+// Returns the samples of one metric, which stand together.
+std::string prometheus_metric(const Document& document, const FigureRow& row, const char* ending,
+                              std::optional<double> (*value)(const Measured& figure)) {
+  std::string name = fmt::format("joust_{}{}", row.key, ending), text;
   std::ranges::replace(name, '.', '_');
-  const std::string labels = fmt::format("{{case={},contestant={}}}", prometheus_label(printable(heat.name)),
-                                         prometheus_label(printable(runner.name)));
-  std::string text = fmt::format("{}{} {}\n", name, labels, exact(figure->value));
-  if (figure->low) text += fmt::format("{}_low{} {}\n", name, labels, exact(*figure->low));
-  if (figure->high) text += fmt::format("{}_high{} {}\n", name, labels, exact(*figure->high));
+  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+    const Measured* const figure = runner.figure(row.key);
+    const auto shown = figure == nullptr ? std::nullopt : value(*figure);
+    if (shown)
+      text += fmt::format("{}{{case={},contestant={}}} {}\n", name, prometheus_label(printable(heat.name)),
+                          prometheus_label(printable(runner.name)), exact(*shown));
+  });
   return text;
 }
 
@@ -167,10 +169,10 @@ std::string smaller_is_better_text(const Document& document) {
 std::string prometheus_text(const Document& document) {
   std::string text;
   for (const FigureRow& row : figure_rows()) {
-    std::string rows;
-    for_each_result(
-        document, [&](const Heat& heat, const Runner& runner) { rows += prometheus_row(row, heat, runner); });
-    text += rows;
+    text += prometheus_metric(document, row, "",
+                              [](const Measured& figure) { return std::optional(figure.value); });
+    text += prometheus_metric(document, row, "_low", [](const Measured& figure) { return figure.low; });
+    text += prometheus_metric(document, row, "_high", [](const Measured& figure) { return figure.high; });
   }
   return text;
 }
@@ -183,14 +185,14 @@ std::string hgrm_text(const Runner& runner) {
   const Distribution& latency = runner.latency;
   std::string text =
       fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
-  std::uint64_t shown = 0;
-  for (double step = 0; shown < latency.count(); ++step) {
+  bool is_last = false;
+  for (double step = 0; !is_last; ++step) {
     const double quantile = 1 - std::exp2(-step / kHalvings);
     const std::uint64_t value_ns = latency.value_at(quantile);
-    shown = 0;
+    std::uint64_t shown = 0;
     for (const Distribution::Bucket& bucket : latency.buckets())
       if (bucket.low_ns <= value_ns) shown += bucket.count;
-    const bool is_last = shown >= latency.count();
+    is_last = shown >= latency.count();
     text += fmt::format("{:12.3f} {:.12f} {:10}", static_cast<double>(value_ns) / 1000,
                         is_last ? 1.0 : quantile, shown);
     text += is_last ? "\n" : fmt::format(" {:14.2f}\n", 1 / (1 - quantile));

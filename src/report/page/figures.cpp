@@ -154,6 +154,8 @@ std::string ratio_with_interval(const Measured& ratio) {
 }
 
 std::string file_name_of(std::string text) {
+  constexpr std::size_t kLongest = 100;  // of the 255 bytes that file systems allow
+  text.resize(std::min(text.size(), kLongest));
   for (char& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '-';
   return text;
