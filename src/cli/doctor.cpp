@@ -49,8 +49,8 @@ void add_doctor(Command root, const Program& program, int& /*exit_code*/) {
   {0} doctor
   {0} doctor --json
 
-Takes about two seconds, and changes nothing. Each finding has two lines: what it does to a race, and the
-command that mends it with the one that undoes it. The floor is what a system call, a wake-up, a copy and a
+Takes about two seconds, and changes nothing. Each finding has two lines: its effect on a race; the command
+that mends it, and the one that undoes that. The floor is what a system call, a wake-up, a copy and a
 stream take here, whatever the engine. The exit code is 0, whatever is found.)",
                              program.name));
   command.callback([json] { examine(*json); });

@@ -94,7 +94,8 @@ void Race::add_race_to(Command command) {
            "finished, however long it takes [60s]",
            group, instant);
   add_text(command, "--precision", precision,
-           "or as soon as every ratio is known so well: half its interval; a case that is runs no more. "
+           "the race also ends when half of each interval is below this; a case that has reached it is not "
+           "run again. "
            "Contestants whose ratio is certainly within it, or within --least-difference, are equal [3%]",
            group, "PERCENT");
   add_text(command, "--least-difference", least_difference,
@@ -114,7 +115,7 @@ void Race::add_race_to(Command command) {
            "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
   command
       .add_flag("--quick", flags.quick,
-                "disturbed rounds are not run again; 3 rounds, unless --time or --precision is given")
+                "3 rounds (unless --time or --precision is given); disturbed rounds are not run again")
       .group(group);
   command
       .add_flag("--full", full,

@@ -107,7 +107,7 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
       }
       strangers.add({&trial, 1}, entry->in_process);
     }
-    if (one.plan.load.turns) strangers.add(usable, entry->in_process);
+    if (one.plan.load.turns && usable.size() > 1) strangers.add(usable, entry->in_process);
   }
   strangers.tell(trials, one.plan.load.turns, race.scenario.quick, findings);
   for (const Entry* entry : contestants_of(one))

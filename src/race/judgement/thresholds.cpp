@@ -70,7 +70,9 @@ std::string ratio_sentence(const CaseResult& one, const ThresholdFinding& findin
 // Says what would decide, if more rounds can: "about 20.0 s more would decide (--time)".
 std::string more_rounds(const ThresholdFinding& finding, const RaceResult& race, const CaseResult& one) {
   const stats::Ratio& ratio = *finding.ratio;
-  if (!ratio.interval.contains(finding.limit)) return ", more rounds would decide";
+  if (!ratio.interval.contains(finding.limit))
+    return ", because chance makes such a difference in more than one race of a hundred; more rounds would "
+           "decide";
   const double distance = std::abs(std::log(ratio.estimate / finding.limit));
   const double half_width = std::log(ratio.interval.high / ratio.interval.low) / 2;
   const std::string more =
