@@ -153,8 +153,8 @@ Examples:
   {0} history export release-1.2 >result.json
   {0} history prune --keep 100
 
-Every race is added, unless it has --no-history. A word that is a file is a file for other commands: choose tags
-that no file has. The file is $XDG_STATE_HOME/joust/history.db, or
+Every race is added, unless it has --no-history. Other commands take a word for a file if there is one: choose
+tags that no file has. The file is $XDG_STATE_HOME/joust/history.db, or
 ~/.local/state/joust/history.db. Beyond 512 MiB the oldest results without a tag are removed.
 Exit codes: 0 ok, 1 the history cannot be used, 2 wrong usage, or there is no such result.)",
                              program.name));

@@ -109,7 +109,8 @@ class History(Case):
         base, slower = self.slower(document, 1), self.slower(document, 1.5)
         done = self.joust("compare", base, slower, "--fail-below", 0.9)
         self.assertEqual((done.returncode, done.stderr), (99, ""))
-        self.assertRegex(done.stdout, r"throughput of epoll is at 0\.667 \(.*\) of the base, below 0\.9: exit code 99")
+        self.assertRegex(done.stdout,
+                         r"throughput of epoll is at 0\.667 \(.*\) of the base, below 0\.9: exit code 99")
         self.assertEqual(self.joust("compare", base, slower, "--fail-below", 0.5).returncode, 0)
         little = self.slower(document, 1.05)
         self.assertEqual(self.joust("compare", base, little, "--fail-below", 0.97).returncode, 0)

@@ -49,6 +49,7 @@ EXCEPTIONS = {
     ("sleep", "src/doctor/facts.cpp"): "others are watched while this process does nothing",
     ("sleep", "src/engines/loop/loops.cpp"): "the kernel tells nobody when it has memory again",
     ("sleep", "src/files/transfer/get.cpp"): "nobody is told when the disk has a directory",
+    ("sleep", "src/history/store.cpp"): "flock() has no time limit",
     ("sleep", "src/net/listener.cpp"): "nobody is told when a killed process has let go of its port",
     ("sleep", "src/race/trial/contender.cpp"): "nobody is told when a process has nothing to do",
     ("sleep", "src/race/trial/process_family.cpp"): "nobody is told when a grandchild stops or ends",
