@@ -142,9 +142,7 @@ Fd locked(const std::string& path) {
 
 // Gives an unusable file another name, unless another process has done so meanwhile. Returns the remark.
 std::string set_aside(const std::string& path) {
-  const Fd lock(
-      checked(::open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600), "open({}.lock)", path));
-  checked(::flock(lock.get(), LOCK_EX), "flock({}.lock)", path);
+  const Fd lock = locked(path + ".lock");
   std::string why;
   const char* kind = "damaged";
   try {
@@ -314,7 +312,7 @@ std::int64_t Tables::add(const std::string& document) {
 std::vector<Entry> Tables::entries() {
   return run([](SQLite::Database& database) {
     std::vector<Entry> entries;
-    SQLite::Statement rows(database, std::string(kColumns) + "ORDER BY id DESC");
+    SQLite::Statement rows(database, fmt::format("{} ORDER BY id DESC", kColumns));
     while (rows.executeStep()) entries.push_back(entry_of(rows));
     std::map<std::int64_t, std::vector<std::string>> tags;
     SQLite::Statement all(database, "SELECT name, result FROM tag ORDER BY name");
@@ -327,9 +325,10 @@ std::vector<Entry> Tables::entries() {
 
 std::optional<Entry> Tables::find(const std::string& tag_or_id) {
   return run([&](SQLite::Database& database) -> std::optional<Entry> {
-    SQLite::Statement row(database, std::string(kColumns) +
-                                        "WHERE id = (SELECT result FROM tag WHERE name = ?1) OR "
-                                        "CAST(id AS TEXT) = ?1");
+    SQLite::Statement row(
+        database,
+        fmt::format("{} WHERE id = (SELECT result FROM tag WHERE name = ?1) OR CAST(id AS TEXT) = ?1",
+                    kColumns));
     row.bind(1, tag_or_id);
     if (!row.executeStep()) return std::nullopt;
     Entry entry = entry_of(row);

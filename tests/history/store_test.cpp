@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "history/store.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <sys/file.h>
 
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
+#include "base/fd.hpp"
 #include "report/fake_race.hpp"
 #include "report/race_json.hpp"
 #include "temporary_folder.hpp"
@@ -147,6 +150,15 @@ TEST_F(Results, OfAFileWithADamagedMiddleAreSetAside) {
   EXPECT_TRUE(again->remark().contains("is damaged")) << again->remark();
   EXPECT_EQ(again->entries().size(), 1U);
   EXPECT_EQ(std::filesystem::file_size(folder.path() + "/state/joust/history.damaged-1.db"), size);
+}
+
+// A process that stands still with the lock must not keep a race from its end.
+TEST_F(Results, OfADamagedFileWhoseLockAnotherHoldsAreAnError) {
+  store.add(document("0"));
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << std::string(8192, 'x');
+  const Fd held(::open((path + ".lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(held.get(), LOCK_EX), 0);
+  EXPECT_THROW(open_store(path)->add(document("1")), std::runtime_error);
 }
 
 TEST_F(Results, OfANewerVersionAreSetAsideByTheNextOne) {
