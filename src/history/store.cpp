@@ -97,8 +97,9 @@ void ensure_tables(SQLite::Database& database) {
 }
 
 SQLite::Database open_database(const std::string& path) {
-  // For this user alone: SQLite would make it for all who may enter the folder.
-  const Fd made(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK, 0600));
+  // A new file is for this user alone: SQLite would make it for all who may enter the folder. A file that is
+  // there must not be opened beside SQLite: to close it would end the locks of this process.
+  Fd(::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600)).close();
   SQLite::Database database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, kPatienceMs);
   ensure_tables(database);
   return database;

@@ -105,7 +105,8 @@ void RaceProgress::trial_ended(const Step&, const race::Trial& trial) {
 
 void RaceProgress::note(const std::string& text) {
   show("");
-  print_to_stderr(printable(text, "\n\\") + "\n");
+  print_to_stderr(shown_ == ShownAs::json ? ::joust::text_of({{"event", "note"}, {"text", text}})
+                                          : printable(text, "\n\\") + "\n");
 }
 
 }  // namespace joust::report

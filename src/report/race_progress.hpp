@@ -41,7 +41,8 @@ class RaceProgress : public race::RaceObserver {
 
 // Returns the line of a round that begins: "12.3 s  main  round 5  to epoll: io-uring 1.23 ± 4 %".
 std::string round_line(const race::RaceObserver::Step& step, Duration elapsed);
-// Returns it as a JSON object in one line: event, case, round, rounds, elapsed_s, time_s, standing.
+// Returns it as a JSON object in one line: event (round), case, round, rounds, elapsed_s, time_s, standing.
+// Remarks are objects too: event (note), text.
 std::string round_json(const race::RaceObserver::Step& step, Duration elapsed);
 
 // Returns the line: "round 2/5  epoll  trial 7/25  [#####.....]  98.0k msg/s  eta 0:12".

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import sqlite3
 import subprocess
 import unittest
@@ -184,6 +185,20 @@ class History(Case):
         self.assertEqual(len(self.list()), 1)
         with sqlite3.connect(self.file) as database:
             self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (1,))
+
+    def test_a_race_that_is_interrupted_at_once_changes_nothing(self):
+        document, _ = self.race()
+        command = [JOUST, "race", "--server", "epoll,poll", "-p", "echo", "-d", "10s", "--rounds", "1",
+                   "--turns", "off", "--progress", "lines", "--json", self.path("r.json")]  # fmt: skip
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   env=self.environment)
+        self.assertIn("round 1", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("nothing was measured, so no file was written", errors)
+        self.assertEqual(json.loads(pathlib.Path(self.path("r.json")).read_text(encoding="utf-8")), document)
+        self.assertEqual(len(self.list()), 1)
 
     def test_a_history_that_cannot_be_written_costs_no_result(self):
         pathlib.Path(self.path("state")).write_text("a file", encoding="utf-8")

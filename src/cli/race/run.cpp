@@ -151,7 +151,8 @@ std::string Race::keep(const race::RaceResult& result) const {
 
 // Adds the result to the history. A race does not fail because there is none: a line says so.
 void Race::add_to_history(const race::RaceResult& result) const {
-  if (no_history || !history::is_available()) return;
+  const bool is_empty = !result.complete && result.rounds == 0;
+  if (no_history || is_empty || !history::is_available()) return;
   try {
     const auto store = history::open_store(history::default_path());
     store->add(report::race_json(result));
