@@ -31,7 +31,7 @@ class History(Case):
     def race(self, *more, connections=4):
         name = self.path("r.json")
         done = self.joust(*RACE, "-c", connections, "--json", name, *more)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(done.returncode, (0, 3), done.stderr)  # 3: of a sanitized build
         return json.loads(pathlib.Path(name).read_text(encoding="utf-8")), done
 
     def list(self):
@@ -164,6 +164,7 @@ class History(Case):
         pathlib.Path(self.path("x.json")).write_text("{}", encoding="utf-8")
         self.refused(self.joust("compare", self.path("x.json"), self.path("x.json")), "x.json", "schema")
 
+    @whose_races_count
     def test_the_races_of_a_kind_are_rows_for_otava(self):
         self.race()
         self.race(connections=5)
