@@ -50,7 +50,9 @@ TEST(HdrHistogram, ThatIsDamagedIsNotRead) {
     std::string changed = good;
     changed[at] = changed[at] == 'B' ? 'C' : 'B';
     const auto read = read_hdr_histogram(changed);  // the last digit has bits that stand for nothing
-    if (read) EXPECT_EQ(hdr_histogram(*read), good) << at;
+    if (read) {
+      EXPECT_EQ(hdr_histogram(*read), good) << at;
+    }
     changed[at] = '\n';
     EXPECT_FALSE(read_hdr_histogram(changed)) << at;
   }
