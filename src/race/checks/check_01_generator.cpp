@@ -76,12 +76,12 @@ void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, F
   if (client_is_limit(entry.summary)) {
     findings.at_least(name);
     const Estimate& use = *entry.summary.client_utilisation;
-    const std::string most =
+    const std::string allowed =
         use.median > kClientIsLimit
             ? std::string()
             : fmt::format(" (so few rounds allow {})", percent(std::min(1.0, use.interval.high)));
     findings.warn("{}: the client {} the limit, with {}{} of {} in use: read \"at least {}\"", name,
-                  most.empty() ? "was" : "may have been", percent(std::min(1.0, use.median)), most,
+                  allowed.empty() ? "was" : "may have been", percent(std::min(1.0, use.median)), allowed,
                   what_is_full(one, entry), format_count(rate));
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));

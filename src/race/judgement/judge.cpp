@@ -149,13 +149,14 @@ std::string invalid_because(const RaceResult& race) {
     for (const CheckResult& check : one.checks)
       if (check.invalidates) return of_case(check.detail);
     if (was_tried(one) && nobody_is_sound(one)) return of_case("no contestant can be ranked");
-    if (tells_nothing(one) && !race.scenario.allow_nothing)
-      return of_case("the race tells nothing of its contestants");
     if (race.scenario.allow_unranked) continue;
     for (const Entry& entry : one.entries)
       if (was_to_be_ranked(entry) && !is_sound(entry))
         not_ranked.push_back(of_case(in_list(entry.contestant.name)));
   }
+  // A case that alone tells nothing says so in its verdict.
+  if (std::ranges::all_of(race.cases, tells_nothing) && !race.scenario.allow_nothing)
+    return "the race tells nothing of its contestants";
   if (not_ranked.empty()) return {};
   return fmt::format("{} {} not ranked", join(not_ranked), not_ranked.size() == 1 ? "is" : "are");
 }
