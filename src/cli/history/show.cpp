@@ -10,6 +10,7 @@
 #include "base/words.hpp"
 #include "cli/common/listing.hpp"
 #include "report/facts_json.hpp"
+#include "report/page/faces.hpp"
 
 namespace joust {
 namespace {
@@ -23,14 +24,6 @@ std::string cut(const std::string& text, std::size_t most) {
   std::size_t end = most;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // within a character
   return text.substr(0, end) + "...";
-}
-
-// Quotes a cell of comma-separated values as in RFC 4180.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
 }
 
 }  // namespace
@@ -92,10 +85,11 @@ std::string otava_csv(history::Store& store, const Entry& entry) {
   if (own == rows.end())
     throw std::runtime_error("this result has no figures: its race was interrupted, or had one round");
   std::string text = "time,result,joust";
-  for (const auto& [name, value] : own->second.figures) text += "," + cell(name);
+  for (const auto& [name, value] : own->second.figures) text += "," + report::page::csv_cell(name);
   text += "\n";
   for (const auto& [id, row] : rows) {
-    std::string line = fmt::format("{},{},{}", cell(row.started), id, cell(row.version));
+    std::string line =
+        fmt::format("{},{},{}", report::page::csv_cell(row.started), id, report::page::csv_cell(row.version));
     bool has_all = true;  // its reader takes no empty cells
     for (const auto& [name, value] : own->second.figures) {
       const auto found = row.figures.find(name);

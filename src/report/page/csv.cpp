@@ -6,19 +6,6 @@
 namespace joust::report::page {
 namespace {
 
-// Quotes a cell where its text needs it. A spreadsheet would take a text that begins with one of = + - @ for
-// a formula, so such a text gets an apostrophe before it.
-std::string csv_cell(std::string text) {
-  if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, 1, '\'');
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 const char* kind_name(Kind kind) {
   return kind == Kind::contestant ? "contestant" : kind == Kind::again ? "again" : "ceiling";
 }
@@ -34,6 +21,17 @@ std::string csv_number(const std::optional<double>& number) {
 }
 
 }  // namespace
+
+std::string csv_cell(std::string text) {
+  if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
 
 std::string csv_text(const Document& document) {
   std::string csv =

@@ -14,6 +14,9 @@ std::string html_page(const Document& document);
 std::string markdown_text(const Document& document);
 // A row for each figure of each contestant, exact: comma-separated values as in RFC 4180.
 std::string csv_text(const Document& document);
+// Quotes a cell of such a table where its text needs it. A spreadsheet would take a text that begins with one
+// of = + - @ for a formula, so such a text gets an apostrophe before it.
+std::string csv_cell(std::string text);
 
 // For other programs. JUnit's XML: a test for each contestant, check and threshold.
 std::string junit_text(const Document& document);
