@@ -40,7 +40,7 @@ history::Earlier Compare::earlier(const Compared& found) const {
   try {
     const std::shared_ptr<history::Store> store = history::open_store(history::default_path());
     const std::vector<std::string> compared{found.base.document.json, found.now.document.json};
-    store->entries();  // it is opened now, so that its trouble is reported once
+    store->find({});  // it is opened now, so that its trouble is reported once
     return [store, origin, compared](const std::string& series, const std::string& figure) {
       return store->earlier(series, figure, origin, compared);
     };
@@ -132,9 +132,8 @@ void add_compare(Command root, const Program& program, int& exit_code) {
   command
       .add_option("--undecided", compare->undecided,
                   "a threshold within the interval, or a ratio that is not known: ok is no failure, fail is "
-                  "exit code 99")
-      .one_of({"ok", "fail"})
-      .show_default();
+                  "exit code 99 [ok]")
+      .one_of({"ok", "fail"});
   command.add_flag("--force", compare->force,
                    "compare also results of different environments, and of races that differ");
   command.add_flag("--json", compare->as_json, "as JSON (joust-compare/1)");

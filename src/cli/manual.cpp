@@ -9,11 +9,13 @@
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "engines/engine.hpp"
+#include "race/scenario/shell_command.hpp"
 
 // The sub-commands `completions` and `man`: all that --help shows, for shells and for man(1).
 namespace joust {
 namespace {
 
+using race::in_quotes;
 using Texts = std::vector<CommandText>;
 
 // Returns the values that an option may have, as far as they are a list.
@@ -39,13 +41,6 @@ std::string function_of(const Program& program) {
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return name;
-}
-
-// Puts a text between single quotes of a shell.
-std::string in_quotes(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string bash_case(const CommandText& command, const Program& program) {

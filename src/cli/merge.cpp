@@ -56,11 +56,7 @@ std::string merge_text(const std::vector<Merged>& all, const std::vector<std::st
 }
 
 Json ratio_json(const stats::Ratio& ratio) {
-  if (ratio.rounds == 0) return nullptr;
-  const bool known = ratio.is_known();
-  return {{"estimate", ratio.estimate},
-          {"low", known ? Json(ratio.interval.low) : Json(nullptr)},
-          {"high", known ? Json(ratio.interval.high) : Json(nullptr)}};
+  return ratio.rounds == 0 ? Json(nullptr) : to_json(ratio);
 }
 
 Json merged_json(const Merged& merged) {
@@ -94,7 +90,7 @@ void Merge::run() const {
   std::vector<history::NamedDocument> results;
   std::vector<std::string> labels;
   for (const std::string& name : names) {
-    StoredResult result = read_stored_result(name);
+    history::NamedDocument result = read_stored_result(name);
     for (const history::NamedDocument& other : results)
       if (other.document.json == result.document.json)
         throw UsageError(fmt::format("{}: is there twice", name));
@@ -103,7 +99,7 @@ void Merge::run() const {
               history::why_not_the_same(results.front().document, result.document, names.front(), name);
           !why.empty())
         throw UsageError(fmt::format("these are no results of the same race: {}", why));
-    results.push_back({.name = name, .document = std::move(result.document)});
+    results.push_back(std::move(result));
     labels.push_back(history::label_of(results.back()));
   }
   const std::vector<Merged> all = history::merge(results);

@@ -22,7 +22,7 @@ struct Report {
           "FORMAT=FILE; "
           "see '{} report --help'",
           program.name));
-    faces.write(read_stored_result(file).document.json, file, {&file, 1});
+    faces.write(read_stored_result(file).document, {&file, 1});
   }
 };
 

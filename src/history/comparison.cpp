@@ -93,7 +93,7 @@ void find_ratio(Change& change, const std::vector<double>& base, const std::vect
 // Returns why a contestant has no figure of this kind; empty if it has.
 std::string why_missing(const char* where, const Runner* runner, const Figure& figure) {
   if (runner == nullptr) return fmt::format("the {} result has no such contestant", where);
-  if (!runner->ranked && !runner->at_least)
+  if (!runner->is_sound())
     return fmt::format("in the {} result it is not ranked ({})", where, runner->reason);
   if (figure.values.empty()) return fmt::format("the {} result has no such figure", where);
   return {};
@@ -135,15 +135,10 @@ void add_missing(const Heat& base, const Heat& now, std::vector<Change>& changes
                            .missing = "the new result has no such contestant"});
 }
 
-const Heat* find_heat(const Document& document, const std::string& name) {
-  const auto found = std::ranges::find(document.heats, name, &Heat::name);
-  return found == document.heats.end() ? nullptr : &*found;
-}
-
 // Says which case of one result the other has not.
 std::string missing_case(const Document& of, const Document& in, const std::string& in_name) {
   for (const Heat& heat : of.heats)
-    if (find_heat(in, heat.name) == nullptr) return fmt::format("{} has no case '{}'", in_name, heat.name);
+    if (in.find(heat.name) == nullptr) return fmt::format("{} has no case '{}'", in_name, heat.name);
   return {};
 }
 
@@ -155,15 +150,15 @@ std::vector<Change> compare(const Document& base, const Document& now, const Ear
   for (const Heat& heat : now.heats) comparisons += 2 * heat.contestants().size();
   std::vector<Change> changes;
   for (const Heat& heat : now.heats) {
-    const Heat* const before = find_heat(base, heat.name);
+    const Heat* const before = base.find(heat.name);
     if (before == nullptr) continue;
     for (const Runner& runner : heat.runners) {
       if (runner.kind != Kind::contestant) continue;
       for (const Figure& figure : figures_of(heat, runner)) {
         changes.push_back(change_of(*before, heat, runner, figure, earlier, comparisons));
         Change& change = changes.back();
-        const bool is_bound = change.bounds.contestant || change.bounds.reference;
-        if (change.missing.empty() && !is_bound) change.decision = stats::decide(change.ratio, measure);
+        if (change.missing.empty() && !change.is_bound())
+          change.decision = stats::decide(change.ratio, measure);
       }
     }
     add_missing(*before, heat, changes);
@@ -177,7 +172,7 @@ std::string why_not_the_same(const Document& base, const Document& now, const st
   if (why.empty()) why = missing_case(base, now, name);
   if (!why.empty()) return why;
   for (const Heat& heat : now.heats) {
-    const Heat& other = *find_heat(base, heat.name);
+    const Heat& other = *base.find(heat.name);
     if (other.identity != heat.identity || other.ranked_by != heat.ranked_by)
       return fmt::format("case '{}' has another load: {} in {}, {} in {}", heat.name, other.load, base_name,
                          heat.load, name);

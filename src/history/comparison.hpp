@@ -30,6 +30,9 @@ struct Change {
   std::size_t races = 0;  // of this series in the same environment
   double scatter = 0;  // standard deviation of their logarithms, from successive ones; 0 with fewer than two
   std::string missing{};  // why it cannot be compared; empty if it is
+
+  // The client was the limit in one of the races.
+  bool is_bound() const { return bounds.contestant || bounds.reference; }
 };
 
 // Returns the values of a figure of a series in the latest races of the environment of the base, the oldest

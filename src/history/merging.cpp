@@ -18,12 +18,6 @@ using report::page::Generation;
 using report::page::Heat;
 using report::page::Runner;
 
-std::optional<double> ranked_value(const Heat& heat, const Generation& generation) {
-  if (!heat.by_latency()) return generation.throughput;
-  const auto latency = generation.latency_ns.find(heat.ranked_by);
-  return latency == generation.latency_ns.end() ? std::nullopt : std::optional(latency->second);
-}
-
 // Returns the geometric mean of the ratios of rounds that both have; 0 if there is none.
 template <typename Value>
 double ratio_in_rounds(const Runner& runner, const Runner& reference, Value value) {
@@ -60,8 +54,7 @@ stats::Ratio over_races(const std::vector<RaceOfMany>& races, double RaceOfMany:
 // Returns why the throughput or latency of a contestant has no ratio in one race; empty if it has.
 std::string why_no_ratio(const Runner& runner, const Runner* reference, const std::string& name) {
   if (reference == nullptr) return fmt::format("{} did not take part", name);
-  if (!reference->ranked && !reference->at_least)
-    return fmt::format("{} is not ranked ({})", name, reference->reason);
+  if (!reference->is_sound()) return fmt::format("{} is not ranked ({})", name, reference->reason);
   if (runner.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
   return {};
 }
@@ -69,7 +62,7 @@ std::string why_no_ratio(const Runner& runner, const Runner* reference, const st
 // Adds a contestant's part in one race.
 void add(const std::string& label, const Heat& heat, Merged& merged, bool& knows_latencies) {
   const Runner *const runner = heat.find(merged.contestant), *const reference = heat.find(merged.reference);
-  if (runner == nullptr || !(runner->ranked || runner->at_least)) {
+  if (runner == nullptr || !runner->is_sound()) {
     merged.left_out.push_back(
         fmt::format("{}: {}", label, runner == nullptr ? "it did not take part" : runner->reason));
     return;
@@ -80,7 +73,7 @@ void add(const std::string& label, const Heat& heat, Merged& merged, bool& knows
   if (why.empty())
     race.ratio =
         ratio_in_rounds(*runner, *reference, [&](const Generation& one) { return ranked_value(heat, one); });
-  if (reference != nullptr && (reference->ranked || reference->at_least))
+  if (reference != nullptr && reference->is_sound())
     race.cost_ratio = ratio_in_rounds(*runner, *reference, [](const Generation& one) { return one.cost; });
   merged.races.push_back(std::move(race));
   if (runner->latency.count() == 0) knows_latencies = false;
@@ -91,10 +84,9 @@ void add(const std::string& label, const Heat& heat, Merged& merged, bool& knows
 std::vector<std::string> names_in(std::span<const NamedDocument> documents, const std::string& heat_name) {
   std::vector<std::string> names;
   for (const NamedDocument& one : documents)
-    for (const Heat& heat : one.document.heats)
-      if (heat.name == heat_name)
-        for (const Runner* runner : heat.contestants())
-          if (std::ranges::count(names, runner->name) == 0) names.push_back(runner->name);
+    if (const Heat* const heat = one.document.find(heat_name))
+      for (const Runner* runner : heat->contestants())
+        if (std::ranges::count(names, runner->name) == 0) names.push_back(runner->name);
   return names;
 }
 
@@ -110,14 +102,11 @@ std::vector<Merged> merge(std::span<const NamedDocument> documents) {
   std::vector<Merged> all;
   for (const Heat& first : documents.front().document.heats)
     for (const std::string& name : names_in(documents, first.name)) {
-      Merged merged{.heat = first.name,
-                    .contestant = name,
-                    .reference = first.reference,
-                    .by_latency = first.by_latency()};
+      Merged merged{.heat = first.name, .contestant = name, .reference = first.reference};
       bool knows_latencies = true;
       for (const NamedDocument& one : documents)
-        for (const Heat& heat : one.document.heats)
-          if (heat.name == first.name) add(label_of(one), heat, merged, knows_latencies);
+        if (const Heat* const heat = one.document.find(first.name))
+          add(label_of(one), *heat, merged, knows_latencies);
       if (!knows_latencies) merged.latency = {};
       merged.ratio = over_races(merged.races, &RaceOfMany::ratio);
       merged.cost_ratio = over_races(merged.races, &RaceOfMany::cost_ratio);

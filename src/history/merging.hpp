@@ -21,7 +21,6 @@ struct RaceOfMany {
 
 struct Merged {
   std::string heat{}, contestant{}, reference{};
-  bool by_latency = false;
   std::vector<RaceOfMany> races{};
   // Over the ratios of the races, which are one value each: so their scatter is in the interval.
   stats::Ratio ratio{.estimate = 1}, cost_ratio{.estimate = 1};

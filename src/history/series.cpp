@@ -21,16 +21,18 @@ void add(std::vector<double>& values, const std::optional<double>& value) {
 
 }  // namespace
 
+std::optional<double> ranked_value(const Heat& heat, const Generation& generation) {
+  if (!heat.by_latency()) return generation.throughput;
+  const auto latency = generation.latency_ns.find(heat.ranked_by);
+  return latency == generation.latency_ns.end() ? std::nullopt : std::optional(latency->second);
+}
+
 std::vector<Figure> figures_of(const Heat& heat, const Runner& runner) {
   Figure ranked{.name = "throughput_per_s", .smaller_is_better = heat.by_latency()};
   if (heat.by_latency()) ranked.name = "latency_ns." + heat.ranked_by;
   Figure cost{.name = "cost_us_per_message", .is_cost = true, .smaller_is_better = true};
   for (const Generation& generation : runner.generations) {
-    const auto latency = generation.latency_ns.find(heat.ranked_by);
-    if (!heat.by_latency())
-      add(ranked.values, generation.throughput);
-    else if (latency != generation.latency_ns.end())
-      add(ranked.values, latency->second);
+    add(ranked.values, ranked_value(heat, generation));
     add(cost.values, generation.cost);
   }
   return {std::move(ranked), std::move(cost)};

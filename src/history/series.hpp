@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,10 @@ struct Figure {
   bool is_cost = false, smaller_is_better = false;
   std::vector<double> values{};
 };
+
+// Returns the figure that ranks the contestants of a case, in one round; nothing if the round lacks it.
+std::optional<double> ranked_value(const report::page::Heat& heat,
+                                   const report::page::Generation& generation);
 
 // Returns the figure that ranks the contestants of a case, and the cost of a message.
 std::vector<Figure> figures_of(const report::page::Heat& heat, const report::page::Runner& runner);

@@ -19,6 +19,9 @@ class Distribution {
     bool operator==(const Bucket&) const = default;
   };
 
+  // Quantiles of more values than this are not exact, because a double does not count them.
+  static constexpr std::uint64_t kMostValues = std::uint64_t{1} << 53;
+
   Distribution() = default;
   // `buckets`: without empty ones, lowest first. `min_ns`, `max_ns` and `sum_ns` are those of the values.
   Distribution(std::vector<Bucket> buckets, std::uint64_t min_ns, std::uint64_t max_ns, std::uint64_t sum_ns);

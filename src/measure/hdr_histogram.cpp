@@ -186,7 +186,6 @@ std::string from_stored(Reader reader) {
 }
 
 Distribution read_payload(Reader payload) {
-  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 53;  // which a double counts exactly
   std::vector<Distribution::Bucket> buckets;
   std::uint64_t count = 0, sum_ns = 0;
   for (std::size_t place = 0; !payload.at_end();) {
@@ -197,7 +196,8 @@ Distribution read_payload(Reader payload) {
       place += static_cast<std::size_t>(empty);
       continue;
     }
-    require(place < Histogram::kBuckets && static_cast<std::uint64_t>(number) <= kMostValues - count);
+    require(place < Histogram::kBuckets &&
+            static_cast<std::uint64_t>(number) <= Distribution::kMostValues - count);
     const Distribution::Bucket bucket =
         Histogram::bucket_with(Histogram::lowest_of(place++), static_cast<std::uint64_t>(number));
     count += bucket.count;

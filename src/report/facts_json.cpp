@@ -29,6 +29,13 @@ Json to_json(const Environment& environment) {
   return json;
 }
 
+Json to_json(const stats::Ratio& ratio) {
+  const bool known = ratio.is_known();
+  return {{"estimate", ratio.estimate},
+          {"low", known ? Json(ratio.interval.low) : Json(nullptr)},
+          {"high", known ? Json(ratio.interval.high) : Json(nullptr)}};
+}
+
 std::string text_of(const Json& document, int indent) {
   return document.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -130,12 +130,6 @@ const char* look_text(stats::Look look) {
   return look == stats::Look::first ? "first" : look == stats::Look::second ? "second" : "last";
 }
 
-const char* decision_text(stats::Decision decision) {
-  return decision == stats::Decision::differ  ? "differ"
-         : decision == stats::Decision::equal ? "equal"
-                                              : "undecided";
-}
-
 ordered_json ratio_json(const stats::Ratio& ratio) {
   return {{"estimate", number(ratio.estimate)},
           {"low", number(ratio.interval.low)},
@@ -166,7 +160,7 @@ ordered_json pairs_json(const CaseResult& one, const race::LatencyFigure& latenc
                        {"chance", pair.ratio.chance},
                        {"rounds", pair.ratio.rounds},
                        {"understated", pair.understated},
-                       {"decision", decision_text(pair.decision)}});
+                       {"decision", name_of(pair.decision)}});
   };
   add(ranking, ranking_figure(one, latency));
   add(costs, cost_figure(one));
@@ -195,12 +189,6 @@ ordered_json itself_json(const CaseResult& one) {
   return json;
 }
 
-const char* standing_text(race::Standing standing) {
-  return standing == race::Standing::beyond   ? "beyond"
-         : standing == race::Standing::within ? "within"
-                                              : "undecided";
-}
-
 ordered_json threshold_json(const CaseResult& one, const race::ThresholdFinding& finding) {
   return {{"case", one.plan.name},
           {"contestant", finding.contestant},
@@ -209,7 +197,7 @@ ordered_json threshold_json(const CaseResult& one, const race::ThresholdFinding&
           {"ratio", finding.ratio ? ratio_json(*finding.ratio) : ordered_json(nullptr)},
           {"fails", finding.fails == race::Fails::below ? "below" : "above"},
           {"limit", finding.limit},
-          {"decision", standing_text(finding.standing)},
+          {"decision", name_of(finding.standing)},
           {"sentence", finding.sentence}};
 }
 
@@ -357,6 +345,18 @@ std::string verdict_text(const race::RaceResult& race) {
 }
 
 }  // namespace
+
+const char* name_of(stats::Decision decision) {
+  return decision == stats::Decision::differ  ? "differ"
+         : decision == stats::Decision::equal ? "equal"
+                                              : "undecided";
+}
+
+const char* name_of(race::Standing standing) {
+  return standing == race::Standing::beyond   ? "beyond"
+         : standing == race::Standing::within ? "within"
+                                              : "undecided";
+}
 
 std::string race_json(const race::RaceResult& race) {
   ordered_json cases = ordered_json::array(), checks = ordered_json::array(),

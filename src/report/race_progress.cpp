@@ -33,14 +33,18 @@ std::string line_by_time(const std::string& stage, Duration time, Duration elaps
                      bar(part, static_cast<std::size_t>(time.count())));
 }
 
+// Returns "round 2/5"; "round 2" of a race that ends by its time or its precision.
+std::string round_words(const race::RaceObserver::Step& step) {
+  return step.rounds == 0 ? fmt::format("round {}", step.round)
+                          : fmt::format("round {}/{}", step.round, step.rounds);
+}
+
 }  // namespace
 
 std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed) {
   const bool by_time = step.rounds == 0;
-  const std::string round =
-      by_time ? fmt::format("round {}", step.round) : fmt::format("round {}/{}", step.round, step.rounds);
   const std::string of_sweep = step.load_case.point ? "  " + step.load_case.name : "";
-  const std::string stage = (step.counting ? "system calls" : round) + of_sweep;
+  const std::string stage = (step.counting ? "system calls" : round_words(step)) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
   if (by_time)
     return line_by_time(stage, step.time, elapsed) + (step.interim.empty() ? rate : "  " + step.interim);
@@ -51,9 +55,8 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
 
 std::string round_line(const race::RaceObserver::Step& step, Duration elapsed) {
   const std::string of = step.rounds == 0 ? fmt::format(" of {} at most", format_duration(step.time)) : "";
-  const std::string rounds = step.rounds == 0 ? "" : fmt::format("/{}", step.rounds);
-  return fmt::format("{}{}  {}  round {}{}{}\n", format_duration(elapsed), of, step.load_case.name,
-                     step.round, rounds, step.interim.empty() ? "" : "  " + step.interim);
+  return fmt::format("{}{}  {}  {}{}\n", format_duration(elapsed), of, step.load_case.name, round_words(step),
+                     step.interim.empty() ? "" : "  " + step.interim);
 }
 
 std::string round_json(const race::RaceObserver::Step& step, Duration elapsed) {

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/suggestion.hpp"
+#include "base/words.hpp"
 #include "cli/common/result_file.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/pictures.hpp"
@@ -54,10 +55,16 @@ struct Export {
   std::string option() const { return "--export " + name; }
 };
 
+std::vector<std::string> export_names() {
+  std::vector<std::string> names;
+  for (const ExportFace& face : kExports) names.emplace_back(face.name);
+  names.emplace_back(kHgrm);
+  return names;
+}
+
 // Throws UsageError.
 std::vector<Export> exports_in(const std::vector<std::string>& texts) {
-  std::vector<std::string> names{std::string(kHgrm)};
-  for (const ExportFace& face : kExports) names.emplace_back(face.name);
+  const std::vector<std::string> names = export_names();
   std::vector<Export> exports;
   for (const std::string& text : texts) {
     const std::size_t end = text.find('=');
@@ -91,14 +98,16 @@ void FaceArguments::add_to(Command command, const char* group) {
   for (const FileFace& face : kFiles)
     given.push_back(
         command.add_option(face.option, this->*face.path, face.help).type_name("FILE").group(group));
+  given.push_back(
+      command
+          .add_option("--export", exports,
+                      fmt::format("write the result for another program: {}, whose FILE is a folder of "
+                                  "percentiles; may be repeated",
+                                  join(export_names())))
+          .type_name("FORMAT=FILE")
+          .group(group));
   given.push_back(command.add_option("--svg", svg, "write the pictures as files into this folder")
                       .type_name("DIR")
-                      .group(group));
-  given.push_back(command
-                      .add_option("--export", exports,
-                                  "write the result for another program: junit, bencher, bigger-is-better, "
-                                  "smaller-is-better, prometheus; hgrm=DIR for percentiles; may be repeated")
-                      .type_name("FORMAT=FILE")
                       .group(group));
 }
 
@@ -125,28 +134,25 @@ void FaceArguments::ensure_writable(std::span<const std::string> used) const {
     joust::ensure_writable(file, all, one.option());
     all.push_back(file);
   }
-  if (!given[std::size(kFiles)].given()) return;
+  if (!given.back().given()) return;
   if (svg.empty()) throw UsageError("--svg: the value is empty");
   make_folder(svg, "--svg");
   joust::ensure_writable((fs::path(svg) / "latency.svg").string(), all, "--svg");
 }
 
-void FaceArguments::write(std::string text, const std::string& name,
-                          std::span<const std::string> used) const {
-  const auto document = page::read_document(std::move(text));
-  if (!document) throw UsageError(fmt::format("{}: {}", name, document.error()));
+void FaceArguments::write(const page::Document& document, std::span<const std::string> used) const {
   std::vector<MadeFile> files;
   for (const FileFace& face : kFiles)
     if (const std::string& path = this->*face.path; !path.empty())
-      files.push_back({face.option, path, face.make(*document)});
+      files.push_back({face.option, path, face.make(document)});
   if (!svg.empty())
-    for (const page::Picture& picture : page::all_pictures(*document))
+    for (const page::Picture& picture : page::all_pictures(document))
       files.push_back({"--svg", (fs::path(svg) / (picture.name + ".svg")).string(), page::svg_file(picture)});
   for (const Export& one : exports_in(exports)) {
     for (const ExportFace& face : kExports)
-      if (one.name == face.name) files.push_back({one.option(), one.path, face.make(*document)});
+      if (one.name == face.name) files.push_back({one.option(), one.path, face.make(document)});
     if (one.name == kHgrm)
-      for (page::NamedText& file : page::hgrm_files(*document))
+      for (page::NamedText& file : page::hgrm_files(document))
         files.push_back({one.option(), (fs::path(one.path) / file.name).string(), std::move(file.text)});
   }
   ensure_writable(used);

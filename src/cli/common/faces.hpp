@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/common/command.hpp"
+#include "report/page/document.hpp"
 
 // The options --html, --markdown, --csv, --svg and --export: the forms of a race's result beside its JSON
 // document.
@@ -24,10 +25,9 @@ struct FaceArguments {
   // UsageError.
   void ensure_writable(std::span<const std::string> used) const;
 
-  // Writes all that was asked for from the document of a race, each file as a whole or not at all; if the
-  // document is wrong, or a file is not writable, nothing. `name`: of the document, for messages. Throws
-  // UsageError, or std::runtime_error if a file cannot be written after all.
-  void write(std::string document, const std::string& name, std::span<const std::string> used) const;
+  // Writes all that was asked for from the document of a race, each file as a whole or not at all; if a file
+  // is not writable, nothing. Throws UsageError, or std::runtime_error if a file cannot be written after all.
+  void write(const report::page::Document& document, std::span<const std::string> used) const;
 };
 
 }  // namespace joust

@@ -10,6 +10,7 @@
 #include "cli/common/listing.hpp"
 #include "race/figures/wording.hpp"
 #include "report/facts_json.hpp"
+#include "report/race_json.hpp"
 
 namespace joust {
 namespace {
@@ -25,13 +26,8 @@ const char* figure_words(const Change& change) {
   return change.smaller_is_better ? "latency" : "throughput";
 }
 
-std::string decision_name(stats::Decision decision) {
-  if (decision == stats::Decision::differ) return "differ";
-  return decision == stats::Decision::equal ? "equal" : "undecided";
-}
-
 std::string decision_words(const Change& change, const stats::Measure& measure) {
-  if (change.bounds.contestant || change.bounds.reference) return "a bound: the client was the limit";
+  if (change.is_bound()) return "a bound: the client was the limit";
   if (change.decision == stats::Decision::differ) {
     const bool better = (change.ratio.estimate > 1) != change.smaller_is_better;
     return better ? "better" : "worse";
@@ -80,14 +76,6 @@ std::string scatter_words(const Compared& compared) {
                      others, race::percent(widest[0], 1), figure_words(*first), race::percent(widest[1], 1));
 }
 
-Json interval_json(const stats::Ratio& ratio) {
-  Json json{{"estimate", ratio.estimate}};
-  const bool known = ratio.is_known();
-  json["low"] = known ? Json(ratio.interval.low) : Json(nullptr);
-  json["high"] = known ? Json(ratio.interval.high) : Json(nullptr);
-  return json;
-}
-
 Json change_json(const Change& change) {
   Json json{{"case", change.heat}, {"contestant", change.contestant}, {"figure", change.figure}};
   if (!change.missing.empty()) {
@@ -96,26 +84,21 @@ Json change_json(const Change& change) {
   }
   json["base"] = change.base;
   json["new"] = change.now;
-  json["ratio"] = interval_json(change.ratio);
+  json["ratio"] = to_json(change.ratio);
   json["chance"] = change.ratio.chance;
-  json["decision"] = decision_name(change.decision);
-  json["bound"] = change.bounds.contestant || change.bounds.reference;
+  json["decision"] = report::name_of(change.decision);
+  json["bound"] = change.is_bound();
   json["races"] = change.races;
   json["scatter"] = change.races > 1 ? Json(change.scatter) : Json(nullptr);
   return json;
 }
 
-Json result_json(const StoredResult& result) {
+Json result_json(const history::NamedDocument& result) {
   return {{"name", result.name},
           {"started", result.document.started},
           {"joust", result.document.version},
           {"host", history::fact(result.document, "host")},
           {"fingerprint", history::fact(result.document, "fingerprint")}};
-}
-
-const char* standing_name(race::Standing standing) {
-  if (standing == race::Standing::beyond) return "beyond";
-  return standing == race::Standing::within ? "within" : "undecided";
 }
 
 }  // namespace
@@ -167,7 +150,7 @@ std::string compare_json(const Compared& compared) {
                           {"figure", judged.change->figure},
                           {"fails", judged.fails == race::Fails::below ? "below" : "above"},
                           {"limit", judged.limit},
-                          {"standing", standing_name(judged.standing)}});
+                          {"standing", report::name_of(judged.standing)}});
   return text_of({{"schema", "joust-compare/1"},
                   {"base", result_json(compared.base)},
                   {"new", result_json(compared.now)},

@@ -20,7 +20,7 @@ struct Judged {
 };
 
 struct Compared {
-  StoredResult base, now;
+  history::NamedDocument base, now;
   std::vector<std::string> different{};  // facts of the environments
   std::string another_race{};            // why these are no results of the same race
   stats::Measure measure{};

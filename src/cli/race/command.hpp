@@ -43,9 +43,10 @@ struct Race {
   race::Scenario scenario(const race::Catalogue& catalogue) const;
   std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
   void ensure_files() const;
-  std::string keep(const race::RaceResult& result) const;
-  void show(const race::RaceResult& result) const;
-  void add_to_history(const race::RaceResult& result) const;
+  // `document`: of the result.
+  std::string keep(const race::RaceResult& result, const std::string& document) const;
+  void show(const race::RaceResult& result, const std::string& document) const;
+  void add_to_history(const race::RaceResult& result, const std::string& document) const;
   int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.

@@ -90,6 +90,11 @@ report::ShownAs shown_as(const std::string& word) {
   return word == "none" ? report::ShownAs::none : report::ShownAs::live;
 }
 
+// Returns whether a race was interrupted in its first round.
+bool measured_nothing(const race::RaceResult& result) {
+  return !result.complete && result.rounds == 0;
+}
+
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
@@ -131,18 +136,20 @@ void Race::ensure_files() const {
 }
 
 // Writes the files of the result. Returns in words which of them could not be written; empty if none. A race
-// that was interrupted in its first round measured nothing, and leaves older files as they are.
-std::string Race::keep(const race::RaceResult& result) const {
+// that measured nothing leaves older files as they are.
+std::string Race::keep(const race::RaceResult& result, const std::string& document) const {
   if (!keeps_result() && !faces.any()) return {};
-  if (!result.complete && result.rounds == 0) {
+  if (measured_nothing(result)) {
     complain(program, "nothing was measured, so no file was written");
     return {};
   }
-  std::string document = report::race_json(result), unwritten;
+  std::string unwritten;
   if (keeps_result()) unwritten = keep_result(json, document);
   if (!faces.any()) return unwritten;
   try {
-    faces.write(std::move(document), "the result", used_files());
+    const auto read = report::page::read_document(document);
+    if (!read) throw std::runtime_error(fmt::format("the result: {}", read.error()));
+    faces.write(*read, used_files());
   } catch (const std::runtime_error& failed) {
     unwritten += fmt::format("{}{}", unwritten.empty() ? "" : "; ", failed.what());
   }
@@ -150,12 +157,11 @@ std::string Race::keep(const race::RaceResult& result) const {
 }
 
 // Adds the result to the history. A race does not fail because there is none: a line says so.
-void Race::add_to_history(const race::RaceResult& result) const {
-  const bool is_empty = !result.complete && result.rounds == 0;
-  if (no_history || is_empty || !history::is_available()) return;
+void Race::add_to_history(const race::RaceResult& result, const std::string& document) const {
+  if (no_history || measured_nothing(result) || !history::is_available()) return;
   try {
     const auto store = history::open_store(history::default_path());
-    store->add(report::race_json(result));
+    store->add(document);
     if (!store->remark().empty()) complain(program, store->remark());
   } catch (const std::runtime_error& failed) {
     complain(program,
@@ -163,10 +169,10 @@ void Race::add_to_history(const race::RaceResult& result) const {
   }
 }
 
-void Race::show(const race::RaceResult& result) const {
+void Race::show(const race::RaceResult& result, const std::string& document) const {
   const std::vector<std::string> thresholds = race::threshold_sentences(result);
   if (json == "-") {
-    print_result(report::race_json(result));
+    print_result(document);
     for (const std::string& sentence : thresholds) complain(program, sentence);
     return;
   }
@@ -205,14 +211,15 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
-  const std::string unwritten = keep(result);  // first: standard output may be lost
+  const std::string document = report::race_json(result);
+  const std::string unwritten = keep(result, document);  // first: standard output may be lost
   try {
-    show(result);
+    show(result, document);
   } catch (const OutputError&) {
-    add_to_history(result);
+    add_to_history(result, document);
     throw;
   }
-  add_to_history(result);  // last: it may have to wait
+  add_to_history(result, document);  // last: it may have to wait
   if (!unwritten.empty()) {
     complain(program, unwritten);
     return kRunError;

@@ -83,17 +83,17 @@ std::string misspelt_name(std::string_view command) {
   return {};
 }
 
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + '\'';
+}
+
 std::string shell_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
     if (!text.empty()) text += ' ';
-    if (!needs_quotes(word)) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
+    text += needs_quotes(word) ? in_quotes(word) : word;
   }
   return text;
 }

@@ -31,7 +31,9 @@ bool is_built_program(const std::string& command, const std::string& file);
 // because a shell has words in braces too.
 std::string misspelt_name(std::string_view command);
 
-// Quotes the words for a shell.
+// Puts a text between single quotes of a shell.
+std::string in_quotes(std::string_view text);
+// Quotes the words for a shell, where they need it.
 std::string shell_text(const std::vector<std::string>& words);
 
 }  // namespace joust::race

@@ -90,7 +90,7 @@ std::optional<double> number_at(const Node& node, const char* key) {
 }
 
 // Returns what a case asks for, without these keys of its load.
-std::string identity_without(const Node& node, std::initializer_list<const char*> keys) {
+std::string identity_without(const Node& node, const std::vector<const char*>& keys) {
   Node::Json asked{node["protocol"].json(), node["options"].json(), node["files"].json(),
                    node["load"].json()};
   for (const char* key : keys) asked[3].erase(key);
@@ -100,8 +100,9 @@ std::string identity_without(const Node& node, std::initializer_list<const char*
 // Returns the identity of a case: a race chooses the length of its turns itself, and measures the rate of
 // which its load is a share.
 std::string identity_of(const Node& node) {
-  const bool is_share = node["load"].find("rate_share").has_value();
-  return identity_without(node, {"duration_s", "warmup_s", is_share ? "rate_per_s" : "duration_s"});
+  std::vector<const char*> chosen{"duration_s", "warmup_s"};
+  if (node["load"].find("rate_share")) chosen.push_back("rate_per_s");
+  return identity_without(node, chosen);
 }
 
 // Returns the place of a case of a sweep or of several rates.
@@ -239,6 +240,11 @@ const Measured* Runner::figure(std::string_view key) const {
 const Runner* Heat::find(std::string_view wanted) const {
   const auto found = std::ranges::find(runners, wanted, &Runner::name);
   return found == runners.end() ? nullptr : &*found;
+}
+
+const Heat* Document::find(std::string_view wanted) const {
+  const auto found = std::ranges::find(heats, wanted, &Heat::name);
+  return found == heats.end() ? nullptr : &*found;
 }
 
 std::vector<const Runner*> Heat::contestants() const {

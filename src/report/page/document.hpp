@@ -48,6 +48,8 @@ struct Runner {
   Distribution latency{};  // of all trials that count; empty if one of them has no histogram
 
   const Measured* figure(std::string_view key) const;
+  // Returns whether its figures are valid; those at_least are valid as bounds.
+  bool is_sound() const { return ranked || at_least; }
   bool has_result() const { return figures.contains("throughput_per_s"); }
 };
 
@@ -102,6 +104,8 @@ struct Document {
   std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};
   std::string json{};  // the text it was read from
+
+  const Heat* find(std::string_view name) const;
 };
 
 // Reads a document. The error names the key that is wrong, or the place where the text is no JSON.

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/printable.hpp"
+#include "report/facts_json.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/markup.hpp"
 
@@ -27,10 +28,6 @@ void for_each_result(const Document& document, Take take) {
   for (const Heat& heat : document.heats)
     for (const Runner& runner : heat.runners)
       if (runner.kind == Kind::contestant && runner.has_result()) take(heat, runner);
-}
-
-std::string json_text(const ExportedJson& json) {
-  return json.dump(2, ' ', false, ExportedJson::error_handler_t::replace) + "\n";
 }
 
 // A figure with a name that is the same in all formats.
@@ -85,7 +82,7 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
   for (const Heat& heat : document.heats) {
     for (const Runner& runner : heat.runners)
       if (runner.kind == Kind::contestant)
-        add(heat.name, runner.name, runner.ranked || runner.at_least ? nullptr : "failure", runner.reason);
+        add(heat.name, runner.name, runner.is_sound() ? nullptr : "failure", runner.reason);
     for (const Finding& finding : heat.findings)
       add(heat.name, fmt::format("check {}: {}", finding.id, finding.title),
           finding.verdict == "REFUSE" ? "failure" : nullptr, finding.detail);
@@ -102,9 +99,9 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
 // Returns the value of a label of Prometheus, in its quotes.
 std::string prometheus_label(const std::string& text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : printable(text)) {
     if (c == '\\' || c == '"') quoted += '\\';
-    quoted += c == '\n' ? ' ' : c;
+    quoted += c;
   }
   return quoted + '"';
 }
@@ -118,10 +115,42 @@ std::string prometheus_metric(const Document& document, const FigureRow& row, co
     const Measured* const figure = runner.figure(row.key);
     const auto shown = figure == nullptr ? std::nullopt : value(*figure);
     if (shown)
-      text += fmt::format("{}{{case={},contestant={}}} {}\n", name, prometheus_label(printable(heat.name)),
-                          prometheus_label(printable(runner.name)), exact(*shown));
+      text += fmt::format("{}{{case={},contestant={}}} {}\n", name, prometheus_label(heat.name),
+                          prometheus_label(runner.name), exact(*shown));
   });
   return text;
+}
+
+// Returns the percentiles of latency in microseconds, in the form that the plotter of HdrHistogram reads.
+std::string hgrm_text(const Runner& runner) {
+  constexpr double kHalvings = 5;  // lines for each halving of what lies beyond
+  constexpr double kUs = 1000;     // ns
+  const Distribution& latency = runner.latency;
+  std::string text =
+      fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+  bool is_last = false;
+  for (double step = 0; !is_last; ++step) {
+    const double quantile = 1 - std::exp2(-step / kHalvings);
+    const std::uint64_t value_ns = latency.value_at(quantile);
+    std::uint64_t shown = 0;
+    for (const Distribution::Bucket& bucket : latency.buckets())
+      if (bucket.low_ns <= value_ns) shown += bucket.count;
+    is_last = shown >= latency.count();
+    text += fmt::format("{:12.3f} {:.12f} {:10}", static_cast<double>(value_ns) / kUs,
+                        is_last ? 1.0 : quantile, shown);
+    text += is_last ? "\n" : fmt::format(" {:14.2f}\n", 1 / (1 - quantile));
+  }
+  double squares = 0;
+  for (const Distribution::Bucket& bucket : latency.buckets()) {
+    const double middle = (static_cast<double>(bucket.low_ns) + static_cast<double>(bucket.high_ns)) / 2;
+    squares += static_cast<double>(bucket.count) * std::pow(middle - latency.mean(), 2);
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(latency.count()));
+  text += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", latency.mean() / kUs,
+                      deviation / kUs);
+  text += fmt::format("#[Max     = {:12.3f}, Total count    = {:12}]\n",
+                      static_cast<double>(latency.max()) / kUs, latency.count());
+  return text + "#[Buckets =           32, SubBuckets     =         2048]\n";
 }
 
 }  // namespace
@@ -155,15 +184,15 @@ std::string bencher_text(const Document& document) {
       }
     all[row_name(document, heat, runner)] = std::move(measures);
   });
-  return json_text(all);
+  return text_of(all, 2);
 }
 
 std::string bigger_is_better_text(const Document& document) {
-  return json_text(of_direction(document, true));
+  return text_of(of_direction(document, true), 2);
 }
 
 std::string smaller_is_better_text(const Document& document) {
-  return json_text(of_direction(document, false));
+  return text_of(of_direction(document, false), 2);
 }
 
 std::string prometheus_text(const Document& document) {
@@ -176,42 +205,6 @@ std::string prometheus_text(const Document& document) {
   }
   return text;
 }
-
-namespace {
-
-// Returns the percentiles of latency in microseconds, in the form that the plotter of HdrHistogram reads.
-std::string hgrm_text(const Runner& runner) {
-  constexpr double kHalvings = 5;  // lines for each halving of what lies beyond
-  const Distribution& latency = runner.latency;
-  std::string text =
-      fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
-  bool is_last = false;
-  for (double step = 0; !is_last; ++step) {
-    const double quantile = 1 - std::exp2(-step / kHalvings);
-    const std::uint64_t value_ns = latency.value_at(quantile);
-    std::uint64_t shown = 0;
-    for (const Distribution::Bucket& bucket : latency.buckets())
-      if (bucket.low_ns <= value_ns) shown += bucket.count;
-    is_last = shown >= latency.count();
-    text += fmt::format("{:12.3f} {:.12f} {:10}", static_cast<double>(value_ns) / 1000,
-                        is_last ? 1.0 : quantile, shown);
-    text += is_last ? "\n" : fmt::format(" {:14.2f}\n", 1 / (1 - quantile));
-  }
-  double squares = 0;
-  for (const Distribution::Bucket& bucket : latency.buckets()) {
-    const double middle = (static_cast<double>(bucket.low_ns) + static_cast<double>(bucket.high_ns)) / 2;
-    squares += static_cast<double>(bucket.count) * std::pow(middle - latency.mean(), 2);
-  }
-  const double deviation = std::sqrt(squares / static_cast<double>(latency.count()));
-  constexpr double kUs = 1000;
-  text += fmt::format("#[Mean    = {:12.3f}, StdDeviation   = {:12.3f}]\n", latency.mean() / kUs,
-                      deviation / kUs);
-  text += fmt::format("#[Max     = {:12.3f}, Total count    = {:12}]\n",
-                      static_cast<double>(latency.max()) / kUs, latency.count());
-  return text + "#[Buckets =           32, SubBuckets     =         2048]\n";
-}
-
-}  // namespace
 
 std::vector<NamedText> hgrm_files(const Document& document) {
   std::vector<NamedText> files;

@@ -59,8 +59,7 @@ void add_latencies(const Node& trial, bool& all_known, Distribution& into) {
   const auto histograms = trial.find("histograms");
   const auto text = histograms ? histograms->find("latency") : std::nullopt;
   const auto latencies = text ? read_hdr_histogram(text->text()) : std::nullopt;
-  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 53;  // which a double counts exactly
-  if (latencies && latencies->count() <= kMostValues - into.count())
+  if (latencies && latencies->count() <= Distribution::kMostValues - into.count())
     into.merge(*latencies);
   else
     all_known = false;
