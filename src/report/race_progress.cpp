@@ -39,6 +39,13 @@ std::string round_words(const race::RaceObserver::Step& step) {
                           : fmt::format("round {}/{}", step.round, step.rounds);
 }
 
+// Returns what follows the stage of a race: the ratios so far, and what disturbs them.
+std::string interim_of(const race::RaceObserver::Step& step) {
+  std::string text = step.interim.empty() ? "" : "  " + step.interim;
+  for (const std::string& warning : step.warnings) text += fmt::format("  ! {}", warning);
+  return text;
+}
+
 }  // namespace
 
 std::string progress_line(const race::RaceObserver::Step& step, double last_rate, Duration elapsed) {
@@ -47,16 +54,16 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
   const std::string stage = (step.counting ? "system calls" : round_words(step)) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
   if (by_time)
-    return line_by_time(stage, step.time, elapsed) + (step.interim.empty() ? rate : "  " + step.interim);
-  return fmt::format("{}  {}  trial {}/{}  {}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
+    return line_by_time(stage, step.time, elapsed) + (step.interim.empty() ? rate : "") + interim_of(step);
+  return fmt::format("{}  {}  trial {}/{}  {}{}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
                      step.trials, bar(step.trial - 1, step.trials), rate,
-                     eta(elapsed, step.trial - 1, step.trials));
+                     eta(elapsed, step.trial - 1, step.trials), interim_of(step));
 }
 
 std::string round_line(const race::RaceObserver::Step& step, Duration elapsed) {
   const std::string of = step.rounds == 0 ? fmt::format(" of {} at most", format_duration(step.time)) : "";
   return fmt::format("{}{}  {}  {}{}\n", format_duration(elapsed), of, step.load_case.name, round_words(step),
-                     step.interim.empty() ? "" : "  " + step.interim);
+                     interim_of(step));
 }
 
 std::string round_json(const race::RaceObserver::Step& step, Duration elapsed) {
@@ -68,7 +75,8 @@ std::string round_json(const race::RaceObserver::Step& step, Duration elapsed) {
                   {"rounds", step.rounds == 0 ? Json(nullptr) : Json(step.rounds)},
                   {"elapsed_s", seconds(elapsed)},
                   {"time_s", step.rounds == 0 ? Json(seconds(step.time)) : Json(nullptr)},
-                  {"standing", step.interim}});
+                  {"standing", step.interim},
+                  {"warnings", step.warnings}});
 }
 
 RaceProgress::RaceProgress(ShownAs shown)

@@ -39,9 +39,11 @@ class RaceProgress : public race::RaceObserver {
   std::string case_{};
 };
 
-// Returns the line of a round that begins: "12.3 s  main  round 5  to epoll: io-uring 1.23 ± 4 %".
+// Returns the line of a round that begins: "12.3 s  main  round 5  to epoll: io-uring 1.23 ± 4 %, goal 3 %".
+// Warnings follow, each after an exclamation mark.
 std::string round_line(const race::RaceObserver::Step& step, Duration elapsed);
-// Returns it as a JSON object in one line: event (round), case, round, rounds, elapsed_s, time_s, standing.
+// Returns it as a JSON object in one line: event (round), case, round, rounds, elapsed_s, time_s,
+// standing, warnings.
 // Remarks are objects too: event (note), text.
 std::string round_json(const race::RaceObserver::Step& step, Duration elapsed);
 

@@ -90,7 +90,7 @@ TEST(InterimText, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
   const Scenario scenario = fake_scenario({"epoll", "threads"});
   CaseResult one{.plan = scenario.cases.front(), .reference = "epoll"};
   for (const Contestant& contestant : scenario.contestants) one.entries.push_back({.contestant = contestant});
-  EXPECT_EQ(interim_text(one), "");
+  EXPECT_EQ(interim_text(one, {}), "");
   const auto play = [&](std::uint64_t round) {
     for (Entry& entry : one.entries) {
       const double rate = entry.contestant.name == "epoll" ? 100e3 : 50e3;
@@ -100,9 +100,26 @@ TEST(InterimText, IsTheRatioToTheReferenceAndItsIntervalOnceThereIsOne) {
     }
   };
   play(1);
-  EXPECT_EQ(interim_text(one), "to epoll: threads 0.50");
+  EXPECT_EQ(interim_text(one, {}), "to epoll: threads 0.50");
   for (std::uint64_t round = 2; round <= 8; ++round) play(round);
-  EXPECT_EQ(interim_text(one), "to epoll: threads 0.50 ± 0 %");
+  EXPECT_EQ(interim_text(one, {}), "to epoll: threads 0.50 ± 0 %");
+  EXPECT_EQ(interim_text(one, 0.03), "to epoll: threads 0.50 ± 0 %, goal 3 %");
+}
+
+TEST(InterimWarnings, NameTheDisturbedTrialAndTheFullClient) {
+  const Scenario scenario = fake_scenario({"epoll", "threads"});
+  CaseResult one{.plan = scenario.cases.front(), .reference = "epoll"};
+  for (const Contestant& contestant : scenario.contestants) one.entries.push_back({.contestant = contestant});
+  EXPECT_TRUE(interim_warnings(one, {}).empty()) << "nothing was measured yet";
+  for (Entry& entry : one.entries)
+    entry.trials.push_back(flawless_trial({.load_case = one.plan, .entry = entry}, 100e3));
+  EXPECT_TRUE(interim_warnings(one, {}).empty());
+  one.entries[0].trials.back().late = true;
+  one.entries[1].trials.back().load->usage.user_s = 0.99 * one.entries[1].trials.back().time_of_usage_s();
+  const std::vector<std::string> warnings = interim_warnings(one, {});
+  ASSERT_EQ(warnings.size(), 2U);
+  EXPECT_TRUE(warnings[0].starts_with("epoll was observed late")) << warnings[0];
+  EXPECT_TRUE(warnings[1].starts_with("the client of threads is full (")) << warnings[1];
 }
 
 }  // namespace

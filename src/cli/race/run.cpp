@@ -279,6 +279,7 @@ int Race::run() {
   race::choose_client_threads(raced, catalogue, places);
   const race::CpuPlan cpus = race::choose_cpus(raced, places);
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
+  plan.cpus = cpus;
   ensure_possible(program, raced, plan);
   ensure_files();
   if (dry_run) {

@@ -25,6 +25,17 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
   return std::max(cpus_used / cpus, cpus_used * busiest_thread.value_or(0));
 }
 
+// Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does not
+// count as idle.
+std::optional<double> utilisation(const Trial& trial, const std::optional<double>& cost_us,
+                                  const std::string& pinned, std::uint64_t loops,
+                                  const std::optional<double>& busiest_thread) {
+  const auto rate = trial.throughput_per_s();
+  if (!rate || !cost_us) return std::nullopt;
+  const double usable = 1e6 * std::max(0.1, 1 - steal_share(trial).value_or(0));
+  return utilisation(*rate * *cost_us / usable, cpus_of(pinned, loops), busiest_thread);
+}
+
 // Estimates the mean of a few values. One value has no interval.
 std::optional<Estimate> mean_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
@@ -39,22 +50,23 @@ std::optional<Estimate> mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
-// Steal time is not usable, so it does not count as idle.
+std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial) {
+  return utilisation(trial, trial.client_cpu_us_per_message(), cpus.client, trial.client.threads,
+                     trial.busiest_thread.client);
+}
+
 void add_utilisation(const RaceResult& race, CaseResult& one) {
   for (Entry& entry : one.entries) {
     if (entry.in_process) continue;  // one process is both sides
     std::vector<double> server, client;
     for (const Trial* trial : usable_trials(entry)) {
-      const auto rate = trial->throughput_per_s();
-      const auto client_cost = trial->client_cpu_us_per_message();
-      if (!rate || !client_cost) continue;
-      const double usable = 1e6 * std::max(0.1, 1 - steal_share(*trial).value_or(0));
-      client.push_back(utilisation(*rate * *client_cost / usable,
-                                   cpus_of(race.cpus.client, trial->client.threads),
-                                   trial->busiest_thread.client));
-      if (const auto cost = trial->server_cpu_us_per_message())
-        server.push_back(utilisation(*rate * *cost / usable, cpus_of(race.cpus.server, trial->server.threads),
-                                     trial->busiest_thread.server));
+      const auto of_client = client_utilisation(race.cpus, *trial);
+      if (!of_client) continue;
+      client.push_back(*of_client);
+      if (const auto of_server =
+              utilisation(*trial, trial->server_cpu_us_per_message(), race.cpus.server, trial->server.threads,
+                          trial->busiest_thread.server))
+        server.push_back(*of_server);
     }
     entry.summary.client_utilisation = mean_of(client);
     entry.summary.server_utilisation = mean_of(server);

@@ -15,6 +15,9 @@ inline constexpr double kClientIsLimit = 0.85;
 // thread (known in turns). Its mean over rounds, with an interval. Empty where the CPU time is not known.
 void add_utilisation(const RaceResult& race, CaseResult& one);
 
+// Returns the utilisation of the client in one trial. Empty where it is not known.
+std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial);
+
 // Returns whether the client was, or may have been, the limit: the upper end of the interval of its
 // utilisation is above kClientIsLimit. Has no meaning for sides that poll.
 bool client_is_limit(const Summary& summary);

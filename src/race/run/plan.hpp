@@ -24,6 +24,7 @@ struct Plan {
   bool by_rule = false;      // the race ends before `rounds`, when it is precise enough or its time is over
   bool by_time = false;      // the race ends before `rounds` when its time is over; always with `by_rule`
   bool counts_calls = true;  // counts them in one more trial of each contestant
+  CpuPlan cpus{};            // where both sides run, for warnings while the race goes on
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 

@@ -181,14 +181,17 @@ class Running {
   }
 
   RaceObserver::Step step_of(const Slot& slot, std::uint64_t round, bool counting) {
+    const CaseResult& one = plan_.cases[slot.case_index];
+    const auto goal = plan_.by_rule ? std::optional(scenario_.precision) : std::nullopt;
     return {.round = round,
             .rounds = plan_.by_rule ? 0 : plan_.rounds,
             .trial = done_ + 1,
             .trials = trials_,
             .time = scenario_.time,
             .entry = entry(slot),
-            .load_case = plan_.cases[slot.case_index].plan,
-            .interim = interim_text(plan_.cases[slot.case_index]),
+            .load_case = one.plan,
+            .interim = interim_text(one, goal),
+            .warnings = interim_warnings(one, plan_.cpus),
             .counting = counting};
   }
 

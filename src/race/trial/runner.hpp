@@ -57,7 +57,8 @@ class RaceObserver {
     Duration time{};                      // which the race may take, if it has no number of rounds
     const Entry& entry;
     const Case& load_case;
-    std::string interim{};  // ratios of the case so far, in words; may be empty
+    std::string interim{};                // ratios of the case so far, in words; may be empty
+    std::vector<std::string> warnings{};  // what disturbed the latest trials of the case
     bool counting = false;
   };
   virtual void trial_starts(const Step&) {}
