@@ -133,7 +133,7 @@ void History::run() const {
 void add_history(Command root, const Program& program, int& /*exit_code*/) {
   auto history = std::make_shared<History>(program);
   Command command = root.add_command("history", "List and export the results of earlier races");
-  command.add_words("ACTION", history->words, "what to do, and with which result [list]");
+  command.add_words("ACTION [RESULT] [TAG]", history->words, "what to do, and with which result [list]");
   history->keep_option =
       add_count(command, "--keep", history->keep, "of 'prune': how many results stay", 0, 1'000'000)
           .type_name("N");

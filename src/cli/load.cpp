@@ -201,7 +201,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->protocol.add_to(command, program, Role::dial);
   command
       .add_option("--connect", load->connect,
-                  "whom to load: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
+                  "the address of the server: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
       .type_name("ADDRESS");
   load->load.add_to(command, LoadPlan(), false);
   command
@@ -230,7 +230,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->progress_option =
       command
           .add_option(
-              "--progress", load->progress,
+              "--progress,--live", load->progress,
               "a line on standard error each second, or each TIME; none [on a terminal: 1s; elsewhere none, "
               "and 10s for --progress alone]")
           .value_optional()
@@ -243,6 +243,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
   command.add_flag("--counted-turns", load->counted_turns_asked,
                    "the same, and the value is the number of messages or transfers of each connection");
   load->socket.add_to(command);
+  command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
+                         "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",
+                         "--search", "--json", "--progress"});
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }

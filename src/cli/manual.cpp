@@ -174,7 +174,6 @@ std::string roff_option(const OptionText& option) {
   std::string head = join(names);
   if (!option.value.empty()) head += fmt::format("{}\\fI{}\\fR", head.empty() ? "" : " ", roff(option.value));
   std::string help = option.help;
-  if (!option.allowed.empty()) help += fmt::format(" ({})", join(option.allowed));
   return fmt::format(".TP\n{}\n{}\n", head, roff(help));
 }
 
@@ -202,7 +201,6 @@ void add_manual(Command root, const Program& program, const CommandLine& line) {
   Command completions = root.add_command("completions", "Print the completions of a shell");
   auto shell = std::make_shared<std::string>();
   completions.add_option("shell", *shell, "bash, zsh or fish")
-      .type_name("SHELL")
       .one_of({"bash", "zsh", "fish"})
       .required();
   completions.footer(fmt::format(R"(Examples:

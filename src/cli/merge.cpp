@@ -116,7 +116,7 @@ void Merge::run() const {
 void add_merge(Command root, const Program& program, int& /*exit_code*/) {
   auto merge = std::make_shared<Merge>();
   Command command = root.add_command("merge", "Add the results of the same race from several days or hosts");
-  command.add_words("RESULT", merge->names, "files of 'race --json', or tags or numbers of 'history'");
+  command.add_words("RESULT...", merge->names, "files of 'race --json', or tags or numbers of 'history'");
   command.add_flag("--json", merge->as_json, "as JSON (joust-merge/1)");
   command.footer(fmt::format(R"(Examples:
   {0} merge monday.json tuesday.json wednesday.json

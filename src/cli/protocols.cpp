@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/words.hpp"
+#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
@@ -65,15 +67,47 @@ void print_table(const Program& program) {
   print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
+// Returns the side that an option is for, as a command.
+std::string commands_of(const ProtocolOption& option) {
+  if (option.serves && option.loads) return "serve, load, race";
+  return option.serves ? "serve, race" : "load, race";
+}
+
+void print_one(const Program& program, const std::string& name) {
+  const Protocol& protocol = resolve_protocol(program, name);
+  std::string text = fmt::format("{}: {}\n", protocol.name, protocol.summary);
+  if (!protocol.unavailable.empty()) text += fmt::format("not available: {}\n", protocol.unavailable);
+  text += protocol.options.empty() ? "It has no options.\n" : "\n";
+  for (const ProtocolOption& option : protocol.options) {
+    std::vector<std::string> words;
+    if (!option.choices.empty()) words.push_back(join(option.choices, " or "));
+    words.push_back(commands_of(option));
+    text += fmt::format("--{} ({})\n    {}{}\n", option.name, join(words, "; "), option.summary,
+                        option.standard.empty() ? "" : fmt::format(" [{}]", option.standard));
+  }
+  print_list(for_people(text));
+}
+
 }  // namespace
 
 void add_protocols(Command root, const Program& program, int& /*exit_code*/) {
   Command command =
       root.add_command("protocols", "List the protocols of this program, and why one is unavailable");
+  auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command.add_flag("--json", *json, "as JSON");
-  command.footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols --json", program.name));
-  command.callback([json, &program] { *json ? print_json(program) : print_table(program); });
+  command.add_option("protocol", *name, "one protocol: its options").type_name("PROTOCOL");
+  command.add_flag("--json", *json, "all protocols as JSON");
+  command.footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols {1}\n  {0} protocols --json",
+                             program.name, program.protocols.back().name));
+  command.callback([name, json, &program] {
+    if (*json && !name->empty()) throw UsageError("--json lists all protocols: leave the name out");
+    if (*json)
+      print_json(program);
+    else if (name->empty())
+      print_table(program);
+    else
+      print_one(program, *name);
+  });
 }
 
 }  // namespace joust

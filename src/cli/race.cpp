@@ -55,7 +55,8 @@ void Race::add_contestants_to(Command command) {
              "event loops or workers of servers; 0: a pool without workers [1]", group, UINT64_MAX, 0);
   add_text(command, "--client-threads", client_threads,
            "event loops of clients: N or auto, up to two cores for each loop of a server [auto]", group, "N");
-  add_optional(command, "--wait", flags.wait, "how both sides wait: block, spin, adaptive [block]", group,
+  add_optional(command, "--wait", flags.wait,
+               "how both sides wait when nothing is ready; adaptive: spin a while, then block [block]", group,
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
                });
@@ -69,7 +70,8 @@ void Race::add_load_to(Command command) {
   const auto group = "Load";
   const auto instant = std::chrono::milliseconds(1);
   add_text(command, "-p,--protocol", flags.protocol,
-           fmt::format("what is said; see '{} protocols' [{}]", program.name, program.protocols.front().name),
+           fmt::format("the protocol that is spoken; see '{} protocols' [{}]", program.name,
+                       program.protocols.front().name),
            group, "PROTOCOL");
   load.add_to(command, race::standard_load(), true, group);
   add_text(command, "--rates", flags.rates,
@@ -102,7 +104,7 @@ void Race::add_race_to(Command command) {
            "the smallest difference that counts: contestants that differ by less share their place [2%]",
            group, "PERCENT");
   add_optional(command, "--turns", turns,
-               "contestants live side by side and take turns: on, off [on, where the load allows it]", group,
+               "contestants live side by side and take turns [on, where the load allows it]", group,
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"on", "off"});
                });
@@ -132,7 +134,6 @@ void Race::add_race_to(Command command) {
           "on standard error while it runs: live (one line that changes, on a terminal only), lines or "
           "json (one for each round, with the ratios so far), none [live]")
       .one_of({"live", "lines", "json", "none"})
-      .type_name("HOW")
       .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
@@ -180,6 +181,11 @@ void add_race(Command root, const Program& program, int& exit_code) {
   race->add_race_to(command);
   race->add_thresholds_to(command);
   race->protocol.add_options_to(command, program);
+  command.first_options({"--server",         "--command",  "--client", "--threads",   "--protocol",
+                         "--connections",    "--duration", "--rate",   "--depth",     "--payload",
+                         "--rates",          "--sweep",    "--time",   "--precision", "--quick",
+                         "--dry-run",        "--json",     "--html",   "--markdown",  "--fail-below",
+                         "--fail-cost-above"});
   command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });
 }

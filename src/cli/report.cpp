@@ -22,7 +22,11 @@ struct Report {
           "FORMAT=FILE; "
           "see '{} report --help'",
           program.name));
-    faces.write(read_stored_result(file).document, {&file, 1});
+    const history::NamedDocument result = read_stored_result(file);
+    faces.ensure_writable({&file, 1});
+    const std::string unwritten = faces.write(result.document);
+    note_strange_files(program, faces.strange_files(result.document));
+    if (!unwritten.empty()) throw std::runtime_error(unwritten);
   }
 };
 

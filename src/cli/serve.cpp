@@ -183,7 +183,7 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
       command
           .add_option(
               "--listen", serve->listen,
-              "where: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), *:9000 (every address "
+              "the address: 127.0.0.1:9000, [::1]:9000, host:9000 (all its addresses), *:9000 (every address "
               "of this machine), :0 (any free port), unix:PATH")
           .type_name("ADDRESS")
           .show_default();
@@ -200,6 +200,8 @@ void add_serve(Command root, const Program& program, int& /*exit_code*/) {
                            .value_optional()
                            .type_name("[-]");
   serve->socket.add_to(command);
+  command.first_options({"--engine", "--threads", "--protocol", "--listen", "--public", "--cpus",
+                         "--max-connections", "--max-memory", "--idle-timeout", "--json"});
   command.footer(serve_examples(program));
   command.callback([serve] { serve->run(); });
 }

@@ -144,7 +144,7 @@ class Http(Files):
             self.assertTrue(self.say(server, request).endswith(b"0123456789 and more"))
             os.rename(self.path("root"), self.path("moved"))
             self.assertTrue(self.say(server, request).endswith(b"0123456789 and more"))
-        told = " ".join(run("serve", "--help").stdout.split())
+        told = " ".join(run("serve", "--help", "all").stdout.split())
         for protocol in ("http", "file"):
             self.assertRegex(told, f"{protocol}: the directory whose [^;]*; it is opened once, at the start")
 

@@ -76,10 +76,31 @@ class Lists(Case):
                 self.assertIn("Examples:", done.stdout)
 
     def test_the_help_of_a_side_shows_its_options(self):
-        serve, load, race = (run(command, "--help").stdout for command in ("serve", "load", "race"))
+        serve, load, race = (run(command, "--help", "all").stdout for command in ("serve", "load", "race"))
         for option, has in (("--root", (True, False, True)), ("--segments", (False, True, True))):
             self.assertEqual((option in serve, option in load, option in race), has, option)
         self.refused(run("serve", "-p", "file", "--segments", "2"), "--segments is for the client")
+
+    def test_the_first_help_is_short_and_names_the_rest(self):
+        for command in ("serve", "load", "race"):
+            short, whole = (run(command, *words).stdout for words in (("--help",), ("--help", "all")))
+            self.assertEqual(run(command, "-h", "all").stdout, whole)
+            options = re.findall(r"^  (?:-\w,)?--[a-z-]+", whole, re.MULTILINE)
+            first = re.findall(r"^  (?:-\w,)?--[a-z-]+", short, re.MULTILINE)
+            self.assertLess(len(first), 25, command)
+            self.assertLess(set(first), set(options))
+            self.assertIn(f"'joust {command} --help all' has {len(options) - len(first)} more options", short)
+            self.assertNotIn("--help all", whole)
+            self.assertNotIn("\n\n\n", short + whole)
+            self.assertIn("Examples:", whole)
+
+    def test_a_protocol_lists_its_options(self):
+        shown = run("protocols", "http").stdout
+        self.assertIn("--path (load, race)\n    what a load asks for [/]", shown)
+        self.assertNotIn("--segments", shown)
+        self.assertIn("It has no options.", run("protocols", "echo").stdout)
+        self.refused(run("protocols", "htp"), "no protocol 'htp'", "did you mean 'http'?")
+        self.refused(run("protocols", "http", "--json"), "--json lists all protocols")
 
     def test_the_help_says_when_a_duration_is_shortened(self):
         text = " ".join(run("race", "--help").stdout.split())

@@ -51,7 +51,8 @@ class Manual(Case):
         sections = dict(re.findall(r"^\.SS (\S+)\n(.*?)(?=^\.SS |\Z)", page.stdout, re.MULTILINE | re.DOTALL))
         self.assertEqual(list(sections), self.commands())
         for command, text in sections.items():
-            options = re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", run(command, "--help").stdout, re.MULTILINE)
+            shown = run(command, "--help", "all").stdout
+            options = re.findall(r"^  (?:-\w,)?(--[a-z0-9-]+)", shown, re.MULTILINE)
             self.assertTrue(options, command)
             for option in options:
                 self.assertIn(option.replace("-", "\\-"), text, command)

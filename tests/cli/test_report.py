@@ -178,6 +178,28 @@ class Report(Case):
         self.refused(run(*RACE, "--html", nowhere), f"--html {nowhere}: cannot be written")
         self.assertEqual(os.listdir(self.directory), [])
 
+    def test_files_of_an_earlier_result_are_named(self):
+        folder = self.path("pictures")
+        os.mkdir(folder)
+        for name in ("matrix.svg", "notes.txt"):
+            self.write(os.path.join(folder, name), "of another result")
+        done = run("report", self.result, "--svg", folder)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn(f"not of this result, but in the same folder: {folder}/matrix.svg\n", done.stderr)
+        os.unlink(os.path.join(folder, "matrix.svg"))
+        self.assertEqual(run("report", self.result, "--svg", folder).stderr, "")
+
+    def test_a_file_that_cannot_be_written_any_more_keeps_no_other_from_it(self):
+        gone, csv = self.path("gone"), self.path("r.csv")
+        os.mkdir(gone)
+        shell = f"rmdir {gone} 2>&-; exec {JOUST} serve -p echo --listen 127.0.0.1:{{port}}"
+        done = run("race", "--command", "one=" + shell, "--server", "epoll", "-p", "echo", "-c", 1,
+                   "-d", "60ms", "-w", 0, "--rounds", 1, "--allow-unranked",
+                   "--html", os.path.join(gone, "r.html"), "--csv", csv)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("gone/r.html", done.stderr)
+        self.assertTrue(os.path.exists(csv), done.stderr)
+
     def test_a_pipe_gets_the_comment(self):
         done = run("report", self.result, "--markdown", "/dev/stdout")
         comment = pathlib.Path(self.comment).read_text(encoding="utf-8")

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "base/split.hpp"
@@ -67,23 +68,99 @@ std::string unexpected(const CLI::App& command, const std::string& argument) {
                      meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
 }
 
-// Splits "W:{block,spin}" into the word for a value and the values that are allowed.
-void split_type(const std::string& type, OptionText& into) {
-  const std::size_t begin = type.find('{'), end = type.rfind('}');
-  into.value = type.substr(0, type.find(':'));
-  if (begin == std::string::npos || end == std::string::npos) return;
-  for (const std::string_view word : split(std::string_view(type).substr(begin + 1, end - begin - 1), ','))
-    into.allowed.emplace_back(word);
+// Splits "block|spin", or "[no|yes]", into the values that are allowed. Other words name any value.
+std::vector<std::string> allowed_by(std::string type) {
+  std::vector<std::string> allowed;
+  if (!type.contains('|')) return allowed;
+  std::erase_if(type, [](char c) { return c == '[' || c == ']'; });
+  for (const std::string_view word : split(type, '|')) allowed.emplace_back(word);
+  return allowed;
 }
 
 OptionText text_of(const CLI::Option& option) {
   OptionText text{.help = option.get_description()};
   if (!option.get_lnames().empty()) text.long_name = "--" + option.get_lnames().front();
   if (!option.get_snames().empty()) text.short_name = "-" + option.get_snames().front();
-  if (option.get_expected_max() > 0) split_type(option.get_type_name(), text);
-  if (text.long_name.empty() && text.short_name.empty() && !option.get_option_text().empty())
-    text.value = option.get_option_text();
+  if (option.get_expected_max() == 0) return text;
+  text.value = option.get_type_name();
+  text.allowed = allowed_by(text.value);
   return text;
+}
+
+constexpr std::size_t kFewOptions = 8;  // so many of protocols are always shown
+
+// The form of --help. Arguments without a dash have the word for their value as their name, and a command
+// with many options shows the first of them, unless all are asked for.
+class HelpText : public CLI::Formatter {
+ public:
+  bool all = false;
+
+  // Leaves all other options of the command to '--help all', but for those of protocols if they are few.
+  void first_options(const CLI::App* command, const std::vector<std::string>& names) {
+    std::set<const CLI::Option*> first{command->get_help_ptr()};
+    for (const std::string& name : names) first.insert(command->get_option(name));
+    const auto of_protocols =
+        command->get_options([](const CLI::Option* each) { return each->get_group() == kProtocolOptions; });
+    if (of_protocols.size() <= kFewOptions) first.insert(of_protocols.begin(), of_protocols.end());
+    for (const CLI::Option* option : command->get_options({}))
+      if (!first.contains(option) && option->nonpositional() && !option->get_group().empty())
+        later_.insert(option);
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    return is_positional ? option->get_type_name() : Formatter::make_option_name(option, is_positional);
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->nonpositional() ? Formatter::make_option_opts(option) : "";
+  }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string name = make_option_name(option, true);
+    const bool is_list = option->get_expected_max() > 1;  // its word has brackets where it needs them
+    return option->get_required() || is_list ? name : "[" + name + "]";
+  }
+
+  std::string make_group(std::string heading, bool is_positional,
+                         std::vector<const CLI::Option*> options) const override {
+    std::erase_if(options, [&](const CLI::Option* each) { return is_left_out(each); });
+    return options.empty() ? ""
+                           : Formatter::make_group(std::move(heading), is_positional, std::move(options));
+  }
+
+  std::string make_footer(const CLI::App* command) const override {
+    const auto left_out = command->get_options([&](const CLI::Option* each) { return is_left_out(each); });
+    if (left_out.empty()) return Formatter::make_footer(command);
+    return fmt::format(
+        "'{0} {1} --help all' has {2} more options, '{0} protocols NAME' those of a protocol.\n\n{3}",
+        command->get_parent()->get_name(), command->get_name(), left_out.size(),
+        Formatter::make_footer(command));
+  }
+
+ private:
+  bool is_left_out(const CLI::Option* option) const { return !all && later_.contains(option); }
+
+  std::set<const CLI::Option*> later_{};
+};
+
+// Returns a help text whose groups have one empty line between them, also where a group is left out.
+std::string without_gaps(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
+  return text;
+}
+
+HelpText& help_of(const CLI::App& command) {
+  return dynamic_cast<HelpText&>(*command.get_formatter());
+}
+
+// Takes the word after --help away if it is "all". `words`: last one first.
+bool takes_all(std::vector<std::string>& words) {
+  const auto found = std::ranges::adjacent_find(words, [](const std::string& after, const std::string& word) {
+    return after == "all" && (word == "--help" || word == "-h");
+  });
+  if (found == words.end()) return false;
+  words.erase(found);
+  return true;
 }
 
 }  // namespace
@@ -104,7 +181,8 @@ Option Option::one_of(const std::vector<std::string>& words) {
                ? std::string()
                : not_allowed(fmt::format("'{}' is not allowed", word), word, words);
   };
-  option_->check(CLI::Validator(objection, fmt::format("{{{}}}", join(words, ","))));
+  option_->check(CLI::Validator(objection, ""));
+  option_->type_name(join(words, "|"));
   return *this;
 }
 
@@ -153,7 +231,7 @@ Option Command::add_option(const std::string& names, const Take& take, const std
 }
 
 void Command::add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help) {
-  app_->add_option("words", into, help)->option_text(shown);
+  app_->add_option("words", into, help)->type_name(shown);
 }
 
 Option Command::add_flag(const std::string& names, bool& into, const std::string& help) {
@@ -162,6 +240,10 @@ Option Command::add_flag(const std::string& names, bool& into, const std::string
 
 void Command::footer(const std::string& text) {
   app_->footer(text);
+}
+
+void Command::first_options(const std::vector<std::string>& names) {
+  help_of(*app_).first_options(app_, names);
 }
 
 void Command::callback(const std::function<void()>& command) {
@@ -176,6 +258,7 @@ std::string Command::program() const {
 
 CommandLine::CommandLine(const std::string& program, const std::string& summary, const std::string& version)
     : app_(std::make_unique<CLI::App>(summary, program)) {
+  app_->formatter(std::make_shared<HelpText>());
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
 }
@@ -210,11 +293,13 @@ std::vector<CommandText> CommandLine::texts() const {
 
 void CommandLine::run(int argc, char** argv) {
   try {
-    app_->parse(reversed_words(*app_, argc, argv));
+    std::vector<std::string> words = reversed_words(*app_, argc, argv);
+    help_of(*app_).all = takes_all(words);
+    app_->parse(std::move(words));
   } catch (const CLI::Success& request) {
     std::ostringstream text, none;
     app_->exit(request, text, none);  // prints the help or the version
-    print_list(text.str());
+    print_list(without_gaps(text.str()));
   } catch (const CLI::ParseError& error) {
     std::string command = app_->get_name();
     std::string what = error.what();

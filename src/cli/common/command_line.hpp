@@ -15,12 +15,16 @@ class Option;
 // them: command_line.cpp.
 namespace joust {
 
+// The heading of the options of protocols in --help.
+inline constexpr const char* kProtocolOptions = "Protocol options";
+
 // An option of a command. A handle: it may be copied, and is valid for as long as its CommandLine.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
-  Option type_name(const std::string& name);             // the word for the value in --help: "ADDRESS"
+  Option type_name(const std::string& name);             // the word for the value in --help: "ADDRESS". Of an
+                                                         // option with one_of() it is the list of its words
   Option group(const std::string& heading);              // the heading in --help; "" hides the option
   Option one_of(const std::vector<std::string>& words);  // other values are usage errors
   Option excludes(Option other);                         // both together are a usage error
@@ -47,10 +51,13 @@ class Command {
   // Adds an option that may be given several times, with one value each time.
   Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
   Option add_option(const std::string& names, const Take& take, const std::string& help);
-  // Adds arguments without a dash, any number of them.
+  // Adds arguments without a dash, any number of them. `shown`: as --help has them, "RESULT...".
   void add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);
-  void footer(const std::string& text);                 // at the end of its --help
+  void footer(const std::string& text);  // at the end of its --help
+  // Shows only these options in its --help, and those of a few protocols; '--help all' shows all. Called
+  // after all were added.
+  void first_options(const std::vector<std::string>& names);
   void callback(const std::function<void()>& command);  // the function that runs it
 
   std::string program() const;  // the name of the program the command belongs to
@@ -80,7 +87,7 @@ class CommandLine {
   Command program();
   std::vector<std::string> commands() const;
   std::string help() const;
-  // Returns what --help shows of every command, for manuals and shells.
+  // Returns what '--help all' shows of every command, for manuals and shells.
   std::vector<CommandText> texts() const;
 
   // Runs the command that was asked for, and passes on its exceptions. --help and --version print their

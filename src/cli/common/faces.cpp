@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <stdexcept>
 #include <system_error>
 
 #include "base/suggestion.hpp"
@@ -92,6 +94,25 @@ void make_folder(const std::string& path, const std::string& option) {
   if (failed) throw UsageError(fmt::format("{} {}: cannot be made: {}", option, path, failed.message()));
 }
 
+std::vector<MadeFile> made_from(const page::Document& document, const FaceArguments& asked) {
+  std::vector<MadeFile> files;
+  for (const FileFace& face : kFiles)
+    if (const std::string& path = asked.*face.path; !path.empty())
+      files.push_back({face.option, path, face.make(document)});
+  if (!asked.svg.empty())
+    for (const page::Picture& picture : page::all_pictures(document))
+      files.push_back(
+          {"--svg", (fs::path(asked.svg) / (picture.name + ".svg")).string(), page::svg_file(picture)});
+  for (const Export& one : exports_in(asked.exports)) {
+    for (const ExportFace& face : kExports)
+      if (one.name == face.name) files.push_back({one.option(), one.path, face.make(document)});
+    if (one.name == kHgrm)
+      for (page::NamedText& file : page::hgrm_files(document))
+        files.push_back({one.option(), (fs::path(one.path) / file.name).string(), std::move(file.text)});
+  }
+  return files;
+}
+
 }  // namespace
 
 void FaceArguments::add_to(Command command, const char* group) {
@@ -140,23 +161,35 @@ void FaceArguments::ensure_writable(std::span<const std::string> used) const {
   joust::ensure_writable((fs::path(svg) / "latency.svg").string(), all, "--svg");
 }
 
-void FaceArguments::write(const page::Document& document, std::span<const std::string> used) const {
-  std::vector<MadeFile> files;
-  for (const FileFace& face : kFiles)
-    if (const std::string& path = this->*face.path; !path.empty())
-      files.push_back({face.option, path, face.make(document)});
-  if (!svg.empty())
-    for (const page::Picture& picture : page::all_pictures(document))
-      files.push_back({"--svg", (fs::path(svg) / (picture.name + ".svg")).string(), page::svg_file(picture)});
-  for (const Export& one : exports_in(exports)) {
-    for (const ExportFace& face : kExports)
-      if (one.name == face.name) files.push_back({one.option(), one.path, face.make(document)});
-    if (one.name == kHgrm)
-      for (page::NamedText& file : page::hgrm_files(document))
-        files.push_back({one.option(), (fs::path(one.path) / file.name).string(), std::move(file.text)});
+std::string FaceArguments::write(const page::Document& document) const {
+  std::vector<std::string> unwritten;
+  for (const MadeFile& file : made_from(document, *this)) {
+    try {
+      write_result(file.path, file.text, file.option);
+    } catch (const std::runtime_error& failed) {
+      unwritten.emplace_back(failed.what());
+    }
   }
-  ensure_writable(used);
-  for (const MadeFile& file : files) write_result(file.path, file.text, file.option);
+  return join(unwritten, "; ");
+}
+
+std::vector<std::string> FaceArguments::strange_files(const page::Document& document) const {
+  std::set<fs::path> made, strange;
+  for (const MadeFile& file : made_from(document, *this)) made.insert(file.path);
+  const auto look_into = [&](const std::string& folder, const char* extension) {
+    std::error_code unreadable;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable))
+      if (entry.path().extension() == extension && !made.contains(entry.path())) strange.insert(entry.path());
+  };
+  if (!svg.empty()) look_into(svg, ".svg");
+  for (const Export& one : exports_in(exports))
+    if (one.name == kHgrm) look_into(one.path, ".hgrm");
+  return {strange.begin(), strange.end()};
+}
+
+void note_strange_files(const Program& program, const std::vector<std::string>& files) {
+  if (files.empty()) return;
+  complain(program, fmt::format("not of this result, but in the same folder: {}", join(files)));
 }
 
 }  // namespace joust

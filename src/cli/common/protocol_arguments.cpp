@@ -32,7 +32,10 @@ bool is_switch(const ProtocolOption& option) {
 
 void ProtocolArguments::add_to(Command command, const Program& program, Role side) {
   name = program.protocols.front().name;
-  command.add_option("-p,--protocol", name, fmt::format("what is said; see '{} protocols'", program.name))
+  command
+      .add_option("-p,--protocol", name,
+                  fmt::format("the protocol that is spoken; see '{} protocols'", program.name))
+      .type_name("PROTOCOL")
       .show_default();
   add_options_to(command, program, side);
 }
@@ -49,7 +52,7 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
       };
       Option added = command.add_option("--" + option.name, take, help_of(option.name, program));
       const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
-      added.group(shown ? "Protocol options" : "");
+      added.group(shown ? kProtocolOptions : "");
       if (is_switch(option))
         added.value_optional().type_name("[no|yes]");  // check_options() refuses other values
       else if (!option.choices.empty())

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/suggestion.hpp"
+#include "base/words.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
@@ -143,17 +144,15 @@ std::string Race::keep(const race::RaceResult& result, const std::string& docume
     complain(program, "nothing was measured, so no file was written");
     return {};
   }
-  std::string unwritten;
-  if (keeps_result()) unwritten = keep_result(json, document);
-  if (!faces.any()) return unwritten;
-  try {
+  std::vector<std::string> unwritten;
+  if (keeps_result()) unwritten.push_back(keep_result(json, document));
+  if (faces.any()) {
     const auto read = report::page::read_document(document);
-    if (!read) throw std::runtime_error(fmt::format("the result: {}", read.error()));
-    faces.write(*read, used_files());
-  } catch (const std::runtime_error& failed) {
-    unwritten += fmt::format("{}{}", unwritten.empty() ? "" : "; ", failed.what());
+    unwritten.push_back(read ? faces.write(*read) : "the result: " + read.error());
+    if (read) note_strange_files(program, faces.strange_files(*read));
   }
-  return unwritten;
+  std::erase(unwritten, "");
+  return join(unwritten, "; ");
 }
 
 // Adds the result to the history. A race does not fail because there is none: a line says so.

@@ -25,8 +25,8 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
   return std::max(cpus_used / cpus, cpus_used * busiest_thread.value_or(0));
 }
 
-// Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does not
-// count as idle.
+// Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does
+// not count as idle.
 std::optional<double> utilisation(const Trial& trial, const std::optional<double>& cost_us,
                                   const std::string& pinned, std::uint64_t loops,
                                   const std::optional<double>& busiest_thread) {
@@ -63,9 +63,8 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
       const auto of_client = client_utilisation(race.cpus, *trial);
       if (!of_client) continue;
       client.push_back(*of_client);
-      if (const auto of_server =
-              utilisation(*trial, trial->server_cpu_us_per_message(), race.cpus.server, trial->server.threads,
-                          trial->busiest_thread.server))
+      if (const auto of_server = utilisation(*trial, trial->server_cpu_us_per_message(), race.cpus.server,
+                                             trial->server.threads, trial->busiest_thread.server))
         server.push_back(*of_server);
     }
     entry.summary.client_utilisation = mean_of(client);

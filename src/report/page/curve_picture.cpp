@@ -42,9 +42,10 @@ std::vector<NamedCurve> named_curves(const HeatCurve& curve, const FigureRow& fi
 // A range of more than this factor is drawn by its logarithms.
 constexpr double kWide = 6;
 
-Scale::Kind kind_for(const std::vector<double>& values) {
+// `always`: also in a narrow range, as of latencies, whose pictures are compared with each other.
+Scale::Kind kind_for(const std::vector<double>& values, bool always = false) {
   const auto [least, most] = std::ranges::minmax(values);
-  return least > 0 && most > kWide * least ? Scale::Kind::logarithmic : Scale::Kind::linear;
+  return least > 0 && (always || most > kWide * least) ? Scale::Kind::logarithmic : Scale::Kind::linear;
 }
 
 std::string size_label(double value) {
@@ -55,14 +56,21 @@ std::string us_label(double value) {
   return fmt::format("{:.4g} us", value);
 }
 
+// Returns the figure with its unit.
+std::string figure_with_unit(double value, Unit unit) {
+  const std::string text = figure_text(value, unit);
+  return unit == Unit::per_s ? text + " msg/s" : unit == Unit::us ? text + " us" : text;
+}
+
 Label label_of(Unit unit) {
   return unit == Unit::ns ? latency_label : unit == Unit::us ? us_label : count_label;
 }
 
 std::string value_of_axis(const AxisPoint& point) {
   if (point.axis == "payload") return size_label(point.value);
-  if (!point.share) return format_rate(point.value);
-  return fmt::format("{} ({:.3g} % of the capacity)", format_rate(point.value), 100 * *point.share);
+  if (point.axis != "rate") return format_rate(point.value);
+  if (!point.share) return format_rate(point.value) + " msg/s";
+  return fmt::format("{} msg/s ({:.3g} % of the capacity)", format_rate(point.value), 100 * *point.share);
 }
 
 Markup drawn_curve(const NamedCurve& one, const FigureRow& figure, const Scale& across, const Scale& up) {
@@ -77,7 +85,7 @@ Markup drawn_curve(const NamedCurve& one, const FigureRow& figure, const Scale& 
     const bool bound = point.runner->at_least && figure.unit == Unit::per_s;
     const std::string title =
         fmt::format("{}, {} {}: {}{}{}", one.name, point.heat->point->axis, value_of_axis(*point.heat->point),
-                    bound ? "≥ " : "", figure_text(point.value, figure.unit),
+                    bound ? "≥ " : "", figure_with_unit(point.value, figure.unit),
                     point.runner->ranked ? "" : " (not ranked: " + point.runner->reason + ")");
     markup += mark(series_of(*point.heat, *point.runner), across.at(point.at), up.at(point.value), 4.5, title,
                    point.value, !point.runner->ranked);
@@ -120,7 +128,7 @@ std::optional<Picture> curve_picture(const HeatCurve& curve, const FigureRow& fi
     }
   if (at.empty() || std::ranges::min(at) == std::ranges::max(at)) return std::nullopt;
   const double right = kWidth - kMargin - 12;
-  const Scale::Kind kind = kind_for(values);
+  const Scale::Kind kind = kind_for(values, figure.unit == Unit::ns);
   if (kind == Scale::Kind::linear) values.push_back(0);
   const Scale across(kind_for(at), at, 0.04, kCurveLeft, right);
   const Scale up(kind, values, 0.06, kCurveBottom, kCurveTop);
