@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -61,7 +62,7 @@ class Cutter {
 
 // Boundaries that only the protocol knows, such as those of HTTP.
 struct Own {
-  std::unique_ptr<Cutter> (*cutter)() = nullptr;  // makes the cutter of one connection; any thread
+  std::function<std::unique_ptr<Cutter>()> cutter{};  // makes the cutter of one connection; any thread
 };
 
 using Framing = std::variant<Raw, Length4, Line, Own>;

@@ -122,6 +122,10 @@ class Exchange {
   // Returns why classify() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
 
+  // Writes the last words of a connection, whose work is done: one message, or none. No reply is waited for.
+  // Not called where the server has ended the connection, or it has failed.
+  virtual void write_last(Writer& /*last*/) {}
+
   // No more requests will be written: at all, or until the next turn (LoadPlan::turns). Called once in each
   // turn.
   virtual void on_last_request() {}

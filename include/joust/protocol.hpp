@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@
 
 namespace joust {
 
-struct LoadPlan;  // load_plan.hpp
-class LoadRun;    // one load: its schedule and its records, used by exchange_client()
+struct LoadPlan;      // load_plan.hpp
+struct MessageTrace;  // load/traced_exchange.hpp
+class LoadRun;        // one load: its schedule and its records, used by exchange_client()
 
 // A setting of one or several protocols, as data: the command line, scenarios and results all read it from
 // here. Options of the same name have the same meaning in every protocol.
@@ -25,12 +27,19 @@ struct ProtocolOption {
   std::string standard;  // its default value
   // Empty: any text. {"no", "yes"}: a switch, set to yes by its bare name.
   std::vector<std::string> choices{};
+  // Whether the value may be in a file: not; after @, as @FILE; or always, unless it has a line's end or a
+  // '='.
+  enum class FromFile : std::uint8_t { no, after_at, always } from_file = FromFile::no;
   bool serves = true;  // valid for the server
   bool loads = true;   // valid for the client side
   // False if the option costs the server's time: the ceiling of a load, measured in one process, is measured
   // without it.
   bool in_ceiling = true;
 };
+
+// Returns the value of an option as given, or the content of the file that it names, in a form that
+// read_value() leaves as it is. An error says why the file cannot be read.
+std::expected<std::string, std::string> read_value(const ProtocolOption& option, const std::string& given);
 
 // The settings of one side of a protocol.
 struct Parameters {
@@ -39,6 +48,8 @@ struct Parameters {
   Delivery delivery{};           // exchanges only
   bool on_loopback = false;      // other machines cannot reach the addresses (servers only)
   Settings options{};            // every option of the protocol for this side, by name
+  // Receives each message, and outlives the service; null: nobody wants them (exchanges only).
+  const MessageTrace* trace = nullptr;
 
   // Throws std::out_of_range for a name that is not an option of this side.
   const std::string& option(const std::string& name) const { return options.at(name); }
@@ -48,6 +59,8 @@ struct Parameters {
 struct Demands {
   bool file_ring = false;         // files received through a ring (Filling::ring)
   bool file_mapping = false;      // bytes sent from the mapping of a file
+  std::string stream{};           // a transport of a stream, for this reason; empty: not demanded
+  std::string messages{};         // a transport of whole messages, likewise
   std::string common_sessions{};  // all sessions in one process, for this reason; empty: not demanded
 };
 
@@ -93,6 +106,10 @@ struct Protocol {
   std::vector<ProtocolOption> options{};
   std::string url_scheme{};  // of a server's address in a browser, such as "http"; empty if it has none
   std::string verified = "byte for byte";  // how the client side checks replies, as text for reports
+
+  // Returns how a client with these options checks replies, in place of `verified`; an empty text if it takes
+  // any reply for right. Empty function: `verified`.
+  std::function<std::string(const Parameters& client)> verified_by{};
 
   // Make the service of a side. Throw std::invalid_argument for invalid options, with a message that names
   // the remedy. The service must not outlive the LoadRun. Clients not made by exchange_client() ignore the

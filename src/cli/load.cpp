@@ -35,6 +35,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals constant
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 --search 'p99<1ms'
+  {0} load -p {1} --connect 127.0.0.1:9000 --try 1    shows the bytes of one message and its reply
   {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
 All connections are open before the first message; every reply is verified byte for byte.
@@ -56,6 +57,21 @@ std::expected<LoadPlan, std::string> read_plan(const std::string& given) {
   auto plan = plan_from(text.str());
   if (!plan) return std::unexpected(fmt::format("{}: {}", given, plan.error()));
   return plan;
+}
+
+// Makes the plan of --try: a few messages on one connection, one after the other.
+void make_trial(Load& load) {
+  for (const char* setting : {"messages", "duration", "warmup", "connections", "rate", "interval", "depth"})
+    if (load.load.has(setting))
+      throw UsageError(fmt::format("--try sends its messages one by one on one connection: leave {} out",
+                                   load_setting(setting).flag()));
+  if (!load.json.empty() || load.search_option->given() || load.turns_asked || load.counted_turns_asked ||
+      load.events || !load.planned.empty())
+    throw UsageError(
+        "--try shows messages and measures nothing: it excludes --json, --search, --plan, --events and "
+        "--turns");
+  load.plan.messages = load.tries;
+  load.plan.connections = 1;
 }
 
 }  // namespace
@@ -113,6 +129,7 @@ void Load::make_plan(const Protocol& chosen_protocol) {
         usual > 0 && !has_end && !turns_asked && !counted_turns_asked && !search_option->given())
       plan.messages = usual;
   }
+  if (tries > 0) make_trial(*this);
   plan.counted_turns = counted_turns_asked;
   plan.turns = turns_asked || counted_turns_asked;
 }
@@ -191,7 +208,7 @@ int Load::run() {
     target->spread_over(*sources);
   }
   const Loaded whom{chosen, chosen_protocol, options, target ? &*target : nullptr, tally};
-  return criterion ? search(whom) : measure_once(whom);
+  return tries > 0 ? show_messages(whom) : criterion ? search(whom) : measure_once(whom);
 }
 
 void add_load(Command root, const Program& program, int& exit_code) {
@@ -227,6 +244,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
                std::chrono::milliseconds(1));
   load->json_option = command.add_option("--json", load->json, "write the result to this file; - prints it")
                           .type_name("FILE");
+  add_count(command, "--try", load->tries,
+            "send so many messages on one connection, show what is sent and what comes, and measure nothing",
+            1, 1000);
   load->progress_option =
       command
           .add_option(
@@ -245,7 +265,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->socket.add_to(command);
   command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
                          "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",
-                         "--search", "--json", "--progress"});
+                         "--search", "--try", "--json", "--progress"});
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }

@@ -54,6 +54,9 @@ std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std
 }
 
 std::string mismatch(const Engine& engine, const Demands& demands) {
+  const bool by_message = engine.delivery.by_message();
+  if (const std::string& reason = by_message ? demands.stream : demands.messages; !reason.empty())
+    return fmt::format("unsupported: the engine carries {}, and {}", carried(engine.delivery), reason);
   if (engine.separate_processes && !demands.common_sessions.empty())
     return fmt::format("{}, and {}; engines such as poll and threads have one process", kDifferentProcesses,
                        demands.common_sessions);

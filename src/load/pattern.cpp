@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <random>
+#include <string_view>
 #include <utility>
 
 #include "base/random.hpp"
@@ -15,6 +16,11 @@ constexpr std::size_t kPlaces = 4096;  // positions at which a message may begin
 
 std::byte letter(std::uint32_t random, Pattern::Alphabet alphabet) {
   if (alphabet == Pattern::Alphabet::any) return static_cast<std::byte>(random);
+  if (alphabet == Pattern::Alphabet::alphanumeric) {
+    static constexpr std::string_view kLetters =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return static_cast<std::byte>(kLetters[random % kLetters.size()]);
+  }
   auto character = static_cast<char>(' ' + random % ('~' - ' ' + 1));
   if (alphabet == Pattern::Alphabet::upper && character >= 'a' && character <= 'z')
     character = static_cast<char>(character - 'a' + 'A');

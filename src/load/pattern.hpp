@@ -16,9 +16,10 @@ namespace joust {
 class Pattern {
  public:
   enum class Alphabet : std::uint8_t {
-    any,        // all 256 bytes
-    printable,  // ASCII from space to '~'
-    upper,      // the same text as printable, with a-z in upper case
+    any,           // all 256 bytes
+    printable,     // ASCII from space to '~'
+    alphanumeric,  // ASCII letters and digits
+    upper,         // the same text as printable, with a-z in upper case
   };
 
   // Returns the pattern for messages of `size` bytes. While one is in use, calls with equal arguments return

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
+#include "base/value_of_file.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_service.hpp"
 #include "session/handler_session.hpp"
@@ -10,6 +13,22 @@ Parameters standard_parameters(const Protocol& protocol, Role side) {
   for (const ProtocolOption& option : protocol.options)
     if (side == Role::serve ? option.serves : option.loads) parameters.options[option.name] = option.standard;
   return parameters;
+}
+
+std::expected<std::string, std::string> read_value(const ProtocolOption& option, const std::string& given) {
+  using FromFile = ProtocolOption::FromFile;
+  const bool is_named = option.from_file == FromFile::after_at ? given.starts_with('@')
+                        : option.from_file == FromFile::always
+                            ? !given.empty() && given.find_first_of("\n=") == given.npos
+                            : false;
+  if (!is_named) return given;
+  auto text = value_of_file(option.from_file == FromFile::after_at ? given.substr(1) : given);
+  if (!text) return text;
+  if (text->contains('\0'))
+    return std::unexpected(fmt::format("'{}' has a byte of value 0: write \\0", given));
+  if (option.from_file == FromFile::after_at && text->starts_with('@')) text->replace(0, 1, "\\x40");
+  if (option.from_file == FromFile::always) *text += '\n';
+  return text;
 }
 
 std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_client(Framing framing,

@@ -2,6 +2,7 @@
 #include "load/request_service.hpp"
 
 #include "load/request_session.hpp"
+#include "load/traced_exchange.hpp"
 #include "session/message_wise.hpp"
 
 namespace joust {
@@ -22,7 +23,9 @@ std::unique_ptr<Session> RequestService::session_of(Channel& channel, const Deli
   parameters.connection = channel.number;
   parameters.delivery = delivery;
   const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
-  auto session = std::make_unique<RequestSession>(framing, make_(parameters), run_, channel, delivery);
+  std::unique_ptr<Exchange> exchange = make_(parameters);
+  if (parameters_.trace != nullptr) exchange = traced(std::move(exchange), *parameters_.trace);
+  auto session = std::make_unique<RequestSession>(framing, std::move(exchange), run_, channel, delivery);
   if (!delivery.by_message()) return session;
   return message_wise(std::move(session), delivery.largest_message);
 }

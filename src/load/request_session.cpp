@@ -136,11 +136,13 @@ void RequestSession::conclude(Time now) {
     advance(now);
   }
   progress_.finish_if_done(now);
+  if (finished() && !ended_ && !failed_) writer_.write_last();
 }
 
 // The replies.
 
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
+  if (writer_.said_last()) return chunk.size();
   advance(now);
   const bool counts = progress_.records(now);
   std::size_t taken = 0;

@@ -28,6 +28,14 @@ std::uint64_t RequestWriter::write_request() {
   return requests_++;
 }
 
+void RequestWriter::write_last() {
+  if (numbered_ || said_last_) return;  // a message without a number would be none
+  const std::size_t before = outbox_.size();
+  Writer last(framing_, outbox_);
+  exchange_.write_last(last);
+  said_last_ = outbox_.size() > before;
+}
+
 std::string RequestWriter::complaint() const {
   return fmt::format("a request takes {} bytes with its boundary, and the protocol allows {}: it is not sent",
                      too_large_, largest_frame_);

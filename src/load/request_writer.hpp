@@ -31,6 +31,9 @@ class RequestWriter {
   bool write_greeting();
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
+  void write_last();  // the last words, once
+  // Returns whether there were last words: what the server says after them answers no request.
+  bool said_last() const { return said_last_; }
   // Returns whether a request is longer than the framing allows: the server would refuse it.
   bool wrote_too_much() const { return too_large_ != 0; }
   std::string complaint() const;  // describes the first of these requests
@@ -48,6 +51,7 @@ class RequestWriter {
   const std::size_t largest_frame_;  // bytes, over a stream
   std::size_t too_large_ = 0;        // bytes of the first request that is larger, with its boundary
   std::uint64_t requests_ = 0;
+  bool said_last_ = false;
   Outbox outbox_;
 };
 

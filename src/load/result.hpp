@@ -31,6 +31,7 @@ struct LoadResult {
   std::uint64_t connections_failed = 0;
   std::uint64_t reconnects = 0;            // lost connections that came back, in the whole run
   std::uint64_t handovers = 0;             // connections that ended with a reply, and were dialled again
+  bool unverified = false;                 // nothing says what a right reply is: any reply counts
   bool lossy = false;                      // the delivery is lossy: messages may have been lost
   Recorder::Counts messages;               // counts of the timed window
   std::uint64_t total_bytes_sent = 0;      // bytes of the whole run, as counted by the engine

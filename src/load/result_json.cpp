@@ -139,6 +139,7 @@ Json messages_json(const LoadResult& result) {
             {"verified", counts.verified},
             {"failed", counts.failed},
             {"in_flight", counts.in_flight}};
+  if (result.unverified) json["unverified"] = true;
   if (result.lossy) {
     json["lost"] = counts.lost;
     json["late"] = counts.late;
@@ -160,6 +161,7 @@ void read_messages(const Json& json, LoadResult& result) {
   counts.verified = json.at("verified");
   counts.failed = json.at("failed");
   counts.in_flight = json.at("in_flight");
+  result.unverified = json.contains("unverified");
   result.lossy = json.contains("lost");
   if (result.lossy) {
     counts.lost = json.at("lost");

@@ -219,10 +219,10 @@ std::string load_text(const LoadResult& result) {
     text +=
         fmt::format("  handovers    {}: the server ended the connection with a reply (of the whole run)\n",
                     report::grouped(result.handovers));
-  text +=
-      fmt::format("  messages     {}: {} sent, {} verified, {} failed, {}{} in flight at its end\n",
-                  result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
-                  m.verified, m.failed, result.lossy ? fmt::format("{} lost, ", m.lost) : "", m.in_flight);
+  text += fmt::format("  messages     {}: {} sent, {} {}, {} failed, {}{} in flight at its end\n",
+                      result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
+                      m.verified, result.unverified ? "answered (unverified)" : "verified", m.failed,
+                      result.lossy ? fmt::format("{} lost, ", m.lost) : "", m.in_flight);
   if (m.late + m.duplicated > 0)
     text += fmt::format("  replies      {} late, {} duplicated (of the whole run)\n", report::grouped(m.late),
                         report::grouped(m.duplicated));

@@ -22,10 +22,10 @@ constexpr Duration kLongestWork = std::chrono::milliseconds(10);
 class HandlerSession final : public Session {
  public:
   HandlerSession(const Framing& framing, std::unique_ptr<Handler> handler, const RateRules& rates,
-                 const Delivery& delivery)
+                 const Delivery& delivery, bool own_numbers)
       : handler_(std::move(handler)),
         by_message_(delivery.by_message()),
-        numbered_(delivery.lossy),
+        numbered_(delivery.lossy && !own_numbers),
         deframer_(framing),
         incoming_(rates.incoming),
         outgoing_(rates.outgoing) {}
@@ -154,10 +154,11 @@ class HandlerSession final : public Session {
 
 std::unique_ptr<Session> HandlerService::open(const ConnectionInfo& info) {
   const Delivery& delivery = info.delivery;
-  if (!delivery.by_message()) return std::make_unique<HandlerSession>(framing_, make_(), rates_, delivery);
-  const Length4 framing{delivery.largest_message};
-  return message_wise(std::make_unique<HandlerSession>(framing, make_(), rates_, delivery),
-                      delivery.largest_message);
+  const auto session_with = [&](const Framing& framing) {
+    return std::make_unique<HandlerSession>(framing, make_(), rates_, delivery, own_numbers_);
+  };
+  if (!delivery.by_message()) return session_with(framing_);
+  return message_wise(session_with(Length4{delivery.largest_message}), delivery.largest_message);
 }
 
 }  // namespace joust

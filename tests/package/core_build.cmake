@@ -6,7 +6,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
-             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl\;sqlite" -DJOUST_TESTS=ON
+             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl\;sqlite\;re2" -DJOUST_TESTS=ON
              -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
 
 # expect_unavailable(LIST NAME LIBRARY): the row of `joust LIST --json` is there, with the reason.

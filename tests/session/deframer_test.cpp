@@ -113,7 +113,7 @@ class PairCutter : public Cutter {
  private:
   std::string held_;
 };
-constexpr Own kPairs{[]() -> std::unique_ptr<Cutter> { return std::make_unique<PairCutter>(); }};
+const Own kPairs{[]() -> std::unique_ptr<Cutter> { return std::make_unique<PairCutter>(); }};
 
 TEST(DeframerTest, AProtocolMayCutItsStreamItself) {
   Deframer deframer(kPairs);

@@ -55,15 +55,15 @@ auto members(const LoadPlan& plan) {
 }
 
 auto members(const LoadResult& result) {
-  const auto& [plan, interrupted, connections_ok, connections_failed, reconnects, handovers, lossy, messages,
-               total_bytes_sent, total_bytes_received, window, duration_s, throughput_per_s, latency,
-               uncorrected_latency, send_lateness, slices, usage, usage_s, errors, complaints, groups, notes,
-               missing] = result;
+  const auto& [plan, interrupted, connections_ok, connections_failed, reconnects, handovers, unverified,
+               lossy, messages, total_bytes_sent, total_bytes_received, window, duration_s, throughput_per_s,
+               latency, uncorrected_latency, send_lateness, slices, usage, usage_s, errors, complaints,
+               groups, notes, missing] = result;
   return std::tuple(members(plan), interrupted, connections_ok, connections_failed, reconnects, handovers,
-                    lossy, members(messages), total_bytes_sent, total_bytes_received, window.has_value(),
-                    window ? window->from : Time(), window ? window->to : Time(), duration_s,
-                    throughput_per_s, latency, uncorrected_latency, send_lateness, slices, members(usage),
-                    usage_s, errors, complaints, members(groups), notes, missing);
+                    unverified, lossy, members(messages), total_bytes_sent, total_bytes_received,
+                    window.has_value(), window ? window->from : Time(), window ? window->to : Time(),
+                    duration_s, throughput_per_s, latency, uncorrected_latency, send_lateness, slices,
+                    members(usage), usage_s, errors, complaints, members(groups), notes, missing);
 }
 
 // Draws values, all of them above 0.
@@ -102,6 +102,7 @@ LoadResult drawn_result(bool open_loop, bool turns, bool lossy) {
         &result.messages.bytes_received, &result.total_bytes_sent, &result.total_bytes_received})
     *count = drawn.number();
   result.messages.oldest_open = Duration(static_cast<Duration::rep>(drawn.number()));
+  result.unverified = turns;
   result.lossy = lossy;
   if (lossy)
     for (std::uint64_t* count : {&result.messages.lost, &result.messages.late, &result.messages.duplicated})

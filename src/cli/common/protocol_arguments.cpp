@@ -45,9 +45,12 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
   for (const Protocol& protocol : program.protocols)
     for (const ProtocolOption& option : protocol.options) {
       if (!known.insert(option.name).second) continue;
-      const auto take = [this, which = option.name, is_switch = is_switch(option)](const std::string& value) {
-        if (value.empty() && !is_switch) throw UsageError(fmt::format("--{}: the value is empty", which));
-        given[which] = is_switch && value.empty() ? "yes" : value;
+      const auto take = [this, &option, is_switch = is_switch(option)](const std::string& value) {
+        if (value.empty() && !is_switch)
+          throw UsageError(fmt::format("--{}: the value is empty", option.name));
+        const auto read = read_value(option, value);
+        if (!read) throw UsageError(fmt::format("--{}: {}", option.name, read.error()));
+        given[option.name] = is_switch && value.empty() ? "yes" : *read;
         return std::string();
       };
       Option added = command.add_option("--" + option.name, take, help_of(option.name, program));

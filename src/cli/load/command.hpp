@@ -16,6 +16,7 @@
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
 #include "load/search.hpp"
+#include "load/traced_exchange.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 
@@ -51,6 +52,8 @@ struct Load {
   std::optional<Option> progress_option{};
   Duration progress_every{};  // 0: no lines
   bool events = false;
+  std::uint64_t tries = 0;  // --try: messages that are shown, in place of a measurement; 0: none
+  MessageTrace trace{};     // shows them
   std::optional<TurnTaking> turns{};
   LoadProgress* lines = nullptr;  // the progress lines of the running load, if it has any
   std::mutex watching{};
@@ -73,6 +76,7 @@ struct Load {
   std::string heading(const Loaded& whom) const;
   int measure_once(const Loaded& whom);
   int search(const Loaded& whom);
+  int show_messages(const Loaded& whom);
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;

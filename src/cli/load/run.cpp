@@ -9,6 +9,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/load/byte_dump.hpp"
 #include "cli/load/command.hpp"
 #include "load/result_json.hpp"
 #include "report/facts_json.hpp"
@@ -98,6 +99,7 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
     used_over = turns->used_over();
   }
   LoadResult result = loading.result(used, stop.requested() && !plan.turns);
+  result.unverified = whom.protocol.verified_by && whom.protocol.verified_by(parameters).empty();
   result.usage_s = std::chrono::duration<double>(used_over).count();
   return result;
 }
@@ -192,6 +194,29 @@ int Load::measure_once(const Loaded& whom) {
   emit("done");
   if (!unwritten.empty()) complain(program, unwritten);
   return result.clean() && unwritten.empty() ? kOk : kRunError;
+}
+
+int Load::show_messages(const Loaded& whom) {
+  using What = MessageTrace::What;
+  trace.show = [](What what, Bytes message, std::string_view verdict) {
+    const std::string_view head = what == What::sent_first  ? "sent first"
+                                  : what == What::sent_last ? "sent last"
+                                  : what == What::came      ? "came"
+                                                            : "sent";
+    std::string text = fmt::format("{}, {}", head, counted(message.size(), "byte"));
+    if (!verdict.empty()) text += fmt::format(": {}", verdict);
+    try_print_out(for_people(text + "\n") + byte_dump(message));
+  };
+  parameters.trace = &trace;
+  const LoadResult result = measure(whom);
+  if (const std::string text = trouble(result); !text.empty()) complain(program, text);
+  if (result.clean() && result.unverified)
+    print_text("Replies came. They are unverified: nothing says what a right one is (--expect).\n");
+  else if (result.clean())
+    print_text(result.messages.verified == 1
+                   ? "The reply is right.\n"
+                   : fmt::format("All {} replies are right.\n", result.messages.verified));
+  return result.clean() ? kOk : kRunError;
 }
 
 int Load::search(const Loaded& whom) {

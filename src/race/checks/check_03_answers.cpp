@@ -161,8 +161,12 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
       look_for_silence(one, *entry, findings);
     if (entry->is_contestant()) tell_handovers(*entry, findings);
   }
-  findings.say("{} {} verified {}", format_count(static_cast<double>(verified)),
-               one.plan.files ? "files" : "replies", one.verified);
+  const std::string count = format_count(static_cast<double>(verified));
+  if (one.verified.empty())
+    findings.warn("{} replies came, and none was verified: nothing says what a right one is (--expect)",
+                  count);
+  else
+    findings.say("{} {} verified {}", count, one.plan.files ? "files" : "replies", one.verified);
   if (delivered > 0)
     findings.say("{} deliveries verified in the whole runs", format_count(static_cast<double>(delivered)));
   return findings.take();

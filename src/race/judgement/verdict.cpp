@@ -170,11 +170,15 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
   if (one.plan.load.interval.count() > 0)
     return {fmt::format("the load was the limit of {}, so throughput {}", names_of(bounds),
                         nobody_else ? "gives no places" : "is only a lower bound there")};
+  // These protocols are those whose messages may be exchanged for those of work.
+  const std::string& protocol = one.plan.protocol;
+  const bool may_work = protocol == "echo" || protocol == "uppercase" || protocol == "work";
   return {
       fmt::format("the client was the limit of {}, so throughput {}, and differences of throughput and cost "
-                  "are understated: what is not said here is not decided, and more work for each message "
-                  "(-p work --work 10us) would show it",
-                  names_of(bounds), nobody_else ? "gives no places" : "is only a lower bound there")};
+                  "are understated: "
+                  "what is not said here is not decided{}",
+                  names_of(bounds), nobody_else ? "gives no places" : "is only a lower bound there",
+                  may_work ? ", and more work for each message (-p work --work 10us) would show it" : "")};
 }
 
 std::string alone(const CaseResult& one, const Entry& entry) {
@@ -261,6 +265,7 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
     if (entry.is_contestant() && !entry.ranked)
       sentences.push_back(fmt::format("{} is not ranked ({}){}", entry.contestant.name, entry.reason,
                                       instead_of(race.scenario.reference, entry, one)));
+  if (one.verified.empty()) sentences.push_back("the replies were not verified: a wrong one counts too");
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
   const std::string rate = one.ranked_by_latency()
                                ? fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s))

@@ -35,6 +35,8 @@ struct ProtocolRow {
   bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
   std::vector<ProtocolOption> options{};
   std::string verified = "byte for byte";  // how replies are checked
+  // Returns it for a client with these options; an empty text if any reply counts. Null: `verified`.
+  std::function<std::string(const Settings& client)> verified_by{};
   // The engines that do not fit as server or as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
   // Returns why the entry's engines cannot support its options with the load of this case; empty if they can.

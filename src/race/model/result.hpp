@@ -288,9 +288,10 @@ struct ThresholdFinding {
 
 struct CaseResult {
   Case plan{};
-  std::string verified = "byte for byte";  // how the protocol's replies are checked
-  std::string reference{};                 // the contestant the ratios are to; empty if none was measured
-  std::string no_ceiling{};                // why the ceiling is not measured; empty if it is
+  // How the protocol's replies are checked; empty if they are not: any reply counts.
+  std::string verified = "byte for byte";
+  std::string reference{};   // the contestant the ratios are to; empty if none was measured
+  std::string no_ceiling{};  // why the ceiling is not measured; empty if it is
   std::vector<Entry> entries{};
   std::vector<CheckResult> checks{};
   stats::Look look = stats::Look::last;  // the look at which its rounds ended

@@ -158,6 +158,17 @@ void shorten(CaseResult& result, Duration share) {
   load.duration = std::min(load.duration, std::max<Duration>({kShortest, in_turns(generations), sampled}));
 }
 
+// Returns how the replies of a case are checked; empty if any reply counts.
+std::string verified_by(const ProtocolRow& protocol, const Case& one) {
+  if (!protocol.verified_by) return protocol.verified;
+  Settings client = one.options;
+  std::erase_if(client, [&](const auto& setting) {
+    const ProtocolOption* const option = protocol.option(setting.first);
+    return option == nullptr || !is_for(*option, Role::dial);
+  });
+  return protocol.verified_by(client);
+}
+
 // Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them
 // for a precise result take hours. A race with such trials has a number of rounds, or as many of these as fit
 // into the time.
@@ -179,7 +190,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     CaseResult result{.plan = one};
     if (one.load.open_loop()) result.plan.load.arrivals = one.load.known_arrivals();
     const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
-    if (protocol != nullptr) result.verified = protocol->verified;
+    if (protocol != nullptr) result.verified = verified_by(*protocol, one);
     for (const Contestant& contestant : scenario.contestants)
       if (contestant.takes_part_in(one))
         result.entries.push_back(contestant_entry(contestant, one, scenario, catalogue));

@@ -33,8 +33,10 @@ void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
   for (const auto& [name, value] : options.others()) {
     if (const auto problem = check_option(one.protocol, name, value, catalogue))
       options.wrong(name, *problem);
+    else if (const auto read = read_value(*catalogue.protocol(one.protocol)->option(name), value))
+      one.options[name] = *read;
     else
-      one.options[name] = value;
+      options.wrong(name, read.error());
   }
 }
 

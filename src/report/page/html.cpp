@@ -38,12 +38,19 @@ std::string heat_name(const Heat& heat) {
   return heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
 }
 
-// Shows the verdict; with several cases one for each, because they compare under different loads.
+// Shows the verdict; with several cases one for each, because they compare under different loads. Successive
+// cases with the same verdict share it.
 Markup verdict_part(const Document& document) {
   if (document.heats.size() == 1) return paragraph("verdict", element("b", document.verdict));
-  Markup list;
-  for (const Heat& heat : document.heats)
-    list += element("li", {}, element("b", heat_name(heat)) + text(": " + heat.verdict)) + constant("\n");
+  Markup list, names;
+  for (std::size_t i = 0; i < document.heats.size(); ++i) {
+    const Heat& heat = document.heats[i];
+    const bool is_last = i + 1 == document.heats.size() || document.heats[i + 1].verdict != heat.verdict;
+    names += element("b", heat_name(heat)) + text(is_last ? ": " : "; ");
+    if (!is_last) continue;
+    list += element("li", {}, names + text(heat.verdict)) + constant("\n");
+    names = {};
+  }
   return element("ul", {}, list);
 }
 

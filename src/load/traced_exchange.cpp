@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+#include "load/traced_exchange.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace joust {
+namespace {
+
+std::vector<std::byte> content_of(const Outbox& outbox) {
+  constexpr std::size_t kMostSegments = 64;
+  std::array<Segment, kMostSegments> segments;
+  std::vector<std::byte> bytes;
+  for (const Segment& one : std::span(segments).first(outbox.segments(segments))) {
+    bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+  }
+  return bytes;
+}
+
+std::string_view words(MessageKind kind, std::string_view complaint) {
+  switch (kind) {
+    case MessageKind::wrong:
+      return complaint;
+    case MessageKind::greeting:
+      return "right: the load begins";
+    case MessageKind::other:
+      return "right, and no reply to a request";
+    case MessageKind::repeated:
+      return "it has come before";
+    case MessageKind::reply:
+    case MessageKind::last_reply:
+      break;
+  }
+  return "right";
+}
+
+class TracedExchange final : public Exchange {
+ public:
+  TracedExchange(std::unique_ptr<Exchange> inner, const MessageTrace& trace)
+      : inner_(std::move(inner)), trace_(trace) {}
+
+  bool write_greeting(Writer& greeting) override {
+    bool has_greeting = false;
+    show_written(What::sent_first, greeting,
+                 [&](Writer& own) { has_greeting = inner_->write_greeting(own); });
+    return has_greeting;
+  }
+  void write_request(std::uint64_t number, Writer& request) override {
+    show_written(What::sent, request, [&](Writer& own) { inner_->write_request(number, own); });
+  }
+  void write_last(Writer& last) override {
+    show_written(What::sent_last, last, [&](Writer& own) { inner_->write_last(own); });
+  }
+  MessageKind classify(std::uint64_t number, Bytes message) override {
+    const MessageKind kind = inner_->classify(number, message);
+    trace_.show(What::came, message, words(kind, inner_->complaint()));
+    return kind;
+  }
+
+  std::size_t reply_size(std::uint64_t number) const override { return inner_->reply_size(number); }
+  bool carries_numbers() const override { return inner_->carries_numbers(); }
+  std::uint64_t number_of(Bytes reply) const override { return inner_->number_of(reply); }
+  Bytes expected(std::uint64_t number) const override { return inner_->expected(number); }
+  std::string_view complaint() const override { return inner_->complaint(); }
+  void on_last_request() override { inner_->on_last_request(); }
+  void on_withdrawn(std::uint64_t requests) override { inner_->on_withdrawn(requests); }
+  void on_failure() override { inner_->on_failure(); }
+  bool complete() const override { return inner_->complete(); }
+  void on_silence() override { inner_->on_silence(); }
+
+ private:
+  using What = MessageTrace::What;
+
+  template <class Write>
+  void show_written(What what, Writer& writer, Write write) {
+    Outbox outbox;
+    const Framing none = Raw{};
+    Writer own(none, outbox);
+    write(own);
+    const std::vector<std::byte> message = content_of(outbox);
+    if (message.empty()) return;
+    trace_.show(what, message, {});
+    writer.send(message);
+  }
+
+  const std::unique_ptr<Exchange> inner_;
+  const MessageTrace& trace_;
+};
+
+}  // namespace
+
+std::unique_ptr<Exchange> traced(std::unique_ptr<Exchange> exchange, const MessageTrace& trace) {
+  return std::make_unique<TracedExchange>(std::move(exchange), trace);
+}
+
+}  // namespace joust

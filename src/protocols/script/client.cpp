@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// The client side of script: writes the messages of a script, and checks their replies.
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "load/request_service.hpp"
+#include "protocols/script/protocol.hpp"
+#include "protocols/script/script.hpp"
+
+namespace joust::script {
+namespace {
+
+constexpr std::size_t kShown = 60;  // bytes of a message in a complaint
+
+std::string shown(Bytes message) {
+  const std::string_view text = as_text(message);
+  return fmt::format("'{}'{}", printable(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+}
+
+class ScriptExchange final : public Exchange {
+ public:
+  ScriptExchange(std::shared_ptr<const Script> script, const Parameters& parameters)
+      : script_(std::move(script)),
+        connection_(parameters.connection),
+        keeps_reply_(script_->takes_reply()),
+        by_message_(parameters.delivery.by_message()) {}
+
+  bool write_greeting(Writer& greeting) override {
+    if (script_->first_expect.empty()) return false;
+    if (script_->first) write(*script_->first, number(0), greeting);
+    return true;
+  }
+
+  void write_request(std::uint64_t index, Writer& request) override {
+    const MessageNumber message = number(index);
+    write(script_->message(message).send, message, request);
+    written_ = index + 1;
+  }
+
+  void write_last(Writer& last) override {
+    if (script_->last) write(*script_->last, number(written_), last);
+  }
+
+  MessageKind classify(std::uint64_t index, Bytes reply) override {
+    if (greeted_ < script_->first_expect.size()) return classify_first(reply);
+    if (script_->id) {
+      const auto own = script_->id->number_in(reply, written_);
+      if (!own) return refuse(fmt::format("a reply has no number of a request: {}", shown(reply)));
+      if (by_message_)
+        index = *own;
+      else if (*own != index)
+        return refuse(
+            fmt::format("a reply has the number of request {}, and answers request {}", *own, index));
+    }
+    const MessageNumber message = number(index);
+    const Message& kind = script_->message(message);
+    if (kind.expect.checks() && !is_right(kind, message, reply)) return refuse_reply(kind, message, reply);
+    if (keeps_reply_) reply_.assign(reply.begin(), reply.end());
+    return script_->frame.ends_connection ? MessageKind::last_reply : MessageKind::reply;
+  }
+
+  bool carries_numbers() const override { return by_message_ && script_->id.has_value(); }
+  std::uint64_t number_of(Bytes reply) const override {
+    return script_->id->number_in(reply, written_).value_or(0);
+  }
+  std::string_view complaint() const override { return complaint_; }
+
+ private:
+  MessageNumber number(std::uint64_t index) const { return {connection_, index, script_->seed}; }
+
+  void write(const Template& form, const MessageNumber& message, Writer& writer) {
+    if (const auto made = form.render(message, nullptr, reply_, request_); !made) missing_ = made.error();
+    writer.send(request_.bytes);
+  }
+
+  MessageKind classify_first(Bytes reply) {
+    const Expectation& expect = script_->first_expect[greeted_];
+    if (!expect.right(reply, number(0), nullptr, wanted_))
+      return refuse(
+          fmt::format("the server says first {}, and what is right {}", shown(reply), expect.description()));
+    if (keeps_reply_) reply_.assign(reply.begin(), reply.end());
+    return ++greeted_ == script_->first_expect.size() ? MessageKind::greeting : MessageKind::other;
+  }
+
+  bool is_right(const Message& kind, const MessageNumber& message, Bytes reply) {
+    if (!missing_.empty()) return false;
+    if (kind.expect.needs_request() && !kind.send.render(message, nullptr, {}, request_)) return false;
+    return kind.expect.right(reply, message, &request_, wanted_);
+  }
+
+  MessageKind refuse_reply(const Message& kind, const MessageNumber& message, Bytes reply) {
+    if (!missing_.empty()) return refuse(missing_);
+    (void)kind.send.render(message, nullptr, reply_, request_);
+    return refuse(fmt::format("the reply to {} is {}; one that is right {}", shown(request_.bytes),
+                              shown(reply), kind.expect.description()));
+  }
+
+  MessageKind refuse(std::string complaint) {
+    complaint_ = std::move(complaint);
+    return MessageKind::wrong;
+  }
+
+  const std::shared_ptr<const Script> script_;
+  const std::uint64_t connection_;
+  const bool keeps_reply_, by_message_;
+  std::size_t greeted_ = 0;       // replies to the first words that have come
+  std::uint64_t written_ = 0;     // requests
+  std::vector<std::byte> reply_;  // the reply that came last, for {reply}
+  Rendered request_, wanted_;     // memory that is used again
+  std::string missing_;           // what {reply} did not find in the reply before
+  std::string complaint_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
+  auto script = script_of(parameters);
+  check_client(*script);
+  return std::make_unique<RequestService>(
+      Own{script->frame.cutter}, parameters,
+      [script](const Parameters& own) { return std::make_unique<ScriptExchange>(script, own); }, run);
+}
+
+}  // namespace joust::script

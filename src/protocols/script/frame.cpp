@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/script/frame.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "base/units.hpp"
+#include "protocols/http/messages.hpp"
+#include "protocols/http/reply_cutter.hpp"
+#include "protocols/script/finders.hpp"
+#include "protocols/script/template_parser.hpp"
+
+namespace joust::script {
+namespace {
+
+// Cuts messages whose end a finder finds. A message that is complete in one chunk is passed on without a
+// copy.
+class FoundCutter final : public Cutter {
+ public:
+  explicit FoundCutter(std::unique_ptr<Finder> finder) : finder_(std::move(finder)) {}
+
+  CutStep next(Bytes chunk) override {
+    if (std::exchange(held_is_message_, false)) held_.clear();
+    const std::size_t before = held_.size();
+    if (before > 0) held_.insert(held_.end(), chunk.begin(), chunk.end());
+    const Bytes all = before > 0 ? Bytes(held_) : chunk;
+    const Finder::Found found = finder_->find(all.first(std::min(all.size(), kLargestMessage)));
+    if (!found.complaint.empty()) return malformed(std::string(found.complaint));
+    if (found.size == 0) {
+      if (all.size() >= kLargestMessage || found.least > kLargestMessage)
+        return malformed(fmt::format("a message has more than {} bytes", kLargestMessage));
+      if (before == 0) held_.assign(chunk.begin(), chunk.end());
+      return {CutStep::Status::need_more, chunk.size(), {}, {}};
+    }
+    finder_->reset();
+    if (before == 0)
+      return {CutStep::Status::message, found.size, all.first(found.size), all.first(found.size)};
+    held_.resize(found.size);
+    held_is_message_ = true;
+    return {CutStep::Status::message, found.size - before, held_, held_};
+  }
+
+  bool in_message() const override { return !held_.empty() && !held_is_message_; }
+  std::string_view complaint() const override { return complaint_; }
+
+ private:
+  CutStep malformed(std::string complaint) {
+    complaint_ = std::move(complaint);
+    return {CutStep::Status::malformed, 0, {}, {}};
+  }
+
+  const std::unique_ptr<Finder> finder_;
+  std::vector<std::byte> held_;   // the beginning of an incomplete message
+  bool held_is_message_ = false;  // held_ was handed out by the last step
+  std::string complaint_;
+};
+
+// Takes all until the peer ends the stream.
+class ClosingCutter final : public Cutter {
+ public:
+  CutStep next(Bytes chunk) override {
+    if (held_.size() + chunk.size() > kLargestMessage) {
+      complaint_ = fmt::format("a message has more than {} bytes", kLargestMessage);
+      return {CutStep::Status::malformed, 0, {}, {}};
+    }
+    held_.insert(held_.end(), chunk.begin(), chunk.end());
+    return {CutStep::Status::need_more, chunk.size(), {}, {}};
+  }
+  CutStep end() override {
+    if (held_.empty()) return {CutStep::Status::need_more, 0, {}, {}};
+    return {CutStep::Status::message, 0, held_, held_};
+  }
+  bool in_message() const override { return !held_.empty(); }
+  std::string_view complaint() const override { return complaint_; }
+
+ private:
+  std::vector<std::byte> held_;
+  std::string complaint_;
+};
+
+using Parsed = std::expected<Frame, std::string>;
+
+template <class MakeFinder>
+Frame found_by(MakeFinder make) {
+  return {.cutter = [make = std::move(make)]() -> std::unique_ptr<Cutter> {
+    return std::make_unique<FoundCutter>(make());
+  }};
+}
+
+Parsed length_frame(std::string_view text) {
+  const auto size = parse_bytes(text);
+  if (!size || *size == 0 || *size > kLargestMessage)
+    return std::unexpected(
+        fmt::format("length:{} is no number of bytes up to {}", printable(text), kLargestMessage));
+  return found_by([size = static_cast<std::size_t>(*size)] { return length_finder(size); });
+}
+
+Parsed until_frame(std::string_view text) {
+  auto bytes = unescaped(text);
+  if (!bytes) return std::unexpected("until: " + bytes.error());
+  if (bytes->empty()) return std::unexpected("until: say which bytes end a message: until:\\r\\n\\r\\n");
+  return found_by([bytes = std::move(*bytes)] { return ending_finder(bytes); });
+}
+
+// Parses what follows the width: "le", "+self" and "@OFFSET", in this order.
+Parsed size_frame(std::string_view text) {
+  SizeRules rules;
+  std::string_view rest = text;
+  const auto takes = [&rest](std::string_view word) {
+    const bool has = rest.starts_with(word);
+    if (has) rest.remove_prefix(word.size());
+    return has;
+  };
+  for (const std::size_t bytes : {8, 4, 2, 1})
+    if (rules.width == 0 && takes(fmt::format("u{}", 8 * bytes))) rules.width = bytes;
+  rules.is_little = takes("le");
+  rules.counts_itself = takes("+self");
+  if (takes("@")) {
+    const auto offset = parse_count(rest);
+    if (!offset || *offset > 64 << 10)
+      return std::unexpected(
+          fmt::format("'{}': the place of the size is no number of bytes", printable(text)));
+    rules.offset = static_cast<std::size_t>(*offset);
+    rest = {};
+  }
+  if (!rest.empty())
+    return std::unexpected(
+        fmt::format("'{}': say the width of the size, then le for little endian, +self if it counts the "
+                    "whole message, and "
+                    "@BYTE for its place: u32le+self@4",
+                    printable(text)));
+  return found_by([rules] { return size_finder(rules); });
+}
+
+Parsed frame_of(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon),
+                         rest = colon == text.npos ? "" : text.substr(colon + 1);
+  if (name == "length") return length_frame(rest);
+  if (name == "until") return until_frame(rest);
+  if (text == "line") return found_by([] { return ending_finder("\n"); });
+  if (text == "resp") return found_by([] { return resp_finder(); });
+  if (text == "datagram") return Frame{};
+  if (text == "close")
+    return Frame{.cutter = []() -> std::unique_ptr<Cutter> { return std::make_unique<ClosingCutter>(); },
+                 .ends_connection = true};
+  if (text == "http")
+    return Frame{.cutter = []() -> std::unique_ptr<Cutter> { return std::make_unique<http::ReplyCutter>(); },
+                 .unavailable = http::messages_unavailable()};
+  for (const std::string_view width : {"u8", "u16", "u32", "u64"})
+    if (name.starts_with(width)) return size_frame(text);
+  return std::unexpected(
+      fmt::format("'{}' is no frame; there are length:BYTES, line, until:BYTES, u8, u16, u32, u64, resp, "
+                  "http, datagram and "
+                  "close",
+                  printable(text)));
+}
+
+}  // namespace
+
+Parsed parse_frame(std::string_view text) {
+  Parsed frame = frame_of(text);
+  if (frame) frame->text = text;
+  return frame;
+}
+
+}  // namespace joust::script

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// script: messages of anybody's protocol, from templates (docs/script-protocol.md).
+//
+//     a template with placeholders --> the server; a frame says where its reply ends, an expectation what is
+//     right
+//
+// So a server of somebody else is a contestant without a line of code. The other side answers from the same
+// script, so every engine serves these messages too.
+#include "protocols/script/protocol.hpp"
+
+#include "protocols/script/script.hpp"
+
+namespace joust {
+
+Protocol script_protocol() {
+  Protocol protocol;
+  protocol.name = "script";
+  protocol.summary = "messages of anybody's protocol, from templates";
+  protocol.sessions_stand_alone = true;
+  protocol.takes_turns = true;
+  protocol.no_reconnect.clear();
+  protocol.verified_by = [](const Parameters& client) {
+    return script::script_of(client)->checks_all() ? std::string("by what the script expects")
+                                                   : std::string();
+  };
+  protocol.demands = [](const Parameters& parameters, const LoadPlan*) {
+    const bool is_datagram = !script::script_of(parameters)->frame.cutter;
+    return Demands{
+        .stream = is_datagram ? "" : "its frame cuts a stream: over messages it is --frame datagram",
+        .messages = is_datagram ? "--frame datagram needs an engine over UDP" : ""};
+  };
+  protocol.options = script::options();
+  protocol.make_server = script::make_server;
+  protocol.make_client = script::make_client;
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
+    script::check_client(*script::script_of(parameters));
+  };
+  protocol.check_server = [](const Parameters& parameters) {
+    script::check_server(*script::script_of(parameters));
+  };
+  return protocol;
+}
+
+}  // namespace joust

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "joust/protocol.hpp"
+#include "protocols/script/expectation.hpp"
+#include "protocols/script/frame.hpp"
+#include "protocols/script/template.hpp"
+
+namespace joust::script {
+
+// One kind of message of a load, and its reply.
+struct Message {
+  Template send{};
+  std::uint64_t weight = 1;
+  Expectation expect{};
+  std::optional<Template> answer{};  // of a server; empty: it has none to this message
+};
+
+// Where a reply has the number of its request, which {id} has put there.
+struct ReplyId {
+  std::size_t width = 0, offset = 0;
+  bool is_little = false;
+  // Returns the number of the newest of `written` requests with this id. Nothing if the reply is too short,
+  // or there is none.
+  std::optional<std::uint64_t> number_in(Bytes reply, std::uint64_t written) const;
+};
+
+// Messages, their boundaries and the right replies: all that both sides of the protocol do. Compiled once;
+// immutable; any thread.
+struct Script {
+  std::vector<Message> messages{};          // at least one
+  Frame frame{};                            // of replies
+  Frame requests{};                         // of requests, for a server
+  std::optional<Template> first{};          // what a connection sends before the load
+  std::vector<Expectation> first_expect{};  // the replies that come before the load, in order
+  std::optional<Template> first_answer{};
+  std::optional<Template> last{};  // what a connection sends at its end
+  std::optional<ReplyId> id{};
+  std::uint64_t seed = 0;
+
+  // Returns the kind of a message: by weight, the same one at each call.
+  const Message& message(const MessageNumber& number) const;
+  // Returns whether each reply is checked by something.
+  bool checks_all() const;
+  bool takes_reply() const;  // a message has a part of the reply before it
+};
+
+// Returns the options of the protocol.
+std::vector<ProtocolOption> options();
+
+// Makes the script of options. Throws std::invalid_argument, with the option and the remedy.
+std::shared_ptr<const Script> script_of(const Parameters& parameters);
+
+// Checks what only a client needs, or a server. Throw std::invalid_argument.
+void check_client(const Script& script);
+void check_server(const Script& script);
+
+}  // namespace joust::script

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "load/pattern.hpp"
+#include "protocols/script/reply_part.hpp"
+
+namespace joust::script {
+
+// {counter} is the number of the connection times this, and the number of the message.
+inline constexpr std::uint64_t kCounterStep = 1'000'000'000;
+
+// A literal or a placeholder of a template.
+struct TemplatePart {
+  enum class Kind : std::uint8_t {
+    literal,
+    message,
+    connection,
+    counter,
+    random,
+    bytes,
+    id,     // the low bytes of the message's number
+    reply,  // a part of the reply that came last
+    value,  // a value of the request: {1}, {2}, ...
+    size,   // the number of the bytes that follow, or that stand between {begin} and {end}
+    begin,
+    end,
+  };
+
+  Kind kind = Kind::literal;
+  std::string text{};                         // a literal, or what stands before a random number
+  std::uint64_t low = 0, high = 0;            // of a random number, or of the size of random bytes
+  std::size_t width = 0;                      // bytes of a binary number; least digits of a decimal one
+  bool is_binary = false, is_little = false;  // the form of a size or an id
+  bool counts_itself = false;                 // of a size
+  std::size_t value = 0;                      // N of {N}
+  std::shared_ptr<const Pattern> pattern{};   // of random bytes
+  std::optional<ReplyPart> reply{};
+
+  bool has_value() const { return kind >= Kind::message && kind <= Kind::value; }
+  bool is_number() const;                         // decimal digits
+  std::optional<std::size_t> fixed_size() const;  // in bytes, if it is the same for each message
+};
+
+// Parses a template. `payload`: the size of {bytes}. An error says what is wrong, and at which character.
+std::expected<std::vector<TemplatePart>, std::string> parse_template(std::string_view text,
+                                                                     std::size_t payload);
+
+// Returns the bytes of a text with the escapes \r \n \t \0 \\ \{ \} \" \xHH. An error says which is unknown.
+std::expected<std::string, std::string> unescaped(std::string_view text);
+
+}  // namespace joust::script

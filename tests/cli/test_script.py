@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""The protocol script: worked examples against the servers that they are for, its own server, and races."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import socketserver
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from program import JOUST, Case, Server, run, whose_races_count
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "script"
+PING = ("--send", "PING {message}\\r\\n", "--expect", "exact:PONG {1}\\r\\n")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class Chat(socketserver.StreamRequestHandler):
+    """The server of chat.toml, for one room of one."""
+
+    def handle(self):
+        name = self.rfile.readline().decode().split()[1]
+        self.wfile.write(f"* welcome\n* you are {name}\n".encode())
+        for line in self.rfile:
+            word, _, text = line.decode().partition(" ")
+            if word != "SAY":
+                return
+            self.wfile.write(f"<{name}> {text}".encode())
+
+
+class Script(Case):
+    def start(self, *command, port, environment=None):
+        """A program that is ended with the test, once it listens. It gets no signal of the terminal."""
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd=self.directory,
+                                   env=environment, start_new_session=True)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + 30
+        while port and not listens(port):
+            self.assertIsNone(process.poll(), f"{command[0]} ended")
+            self.assertLess(time.monotonic(), deadline, f"{command[0]} does not listen")
+            time.sleep(0.02)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=30)
+
+    def needs(self, *programs):
+        for program in programs:
+            found = shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+            if found is None:
+                self.skipTest(f"{program} is not installed: script/setup servers")
+        return found
+
+    def loads(self, name, port, *options):
+        """The example loads the server: every reply is right."""
+        done = run("load", "-p", "script", "--script", EXAMPLES / f"{name}.toml", "--connect",
+                   f"127.0.0.1:{port}", "-c", 3, "-m", 40, "--json", self.path("r.json"), *options)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        result = json.loads(pathlib.Path(self.path("r.json")).read_text(encoding="utf-8"))
+        self.assertEqual(result["messages"]["verified"], 120)
+        self.assertNotIn("unverified", result["messages"])
+        return result
+
+    def test_redis(self):
+        port = free_port()
+        self.start(self.needs("redis-server"), "--port", port, "--save", "", "--bind", "127.0.0.1", port=port)
+        self.loads("redis", port, "--depth", 4)
+
+    def test_memcached(self):
+        port = free_port()
+        self.start(self.needs("memcached"), "-l", "127.0.0.1", "-p", port, "-U", 0, "-u", "nobody", port=port)
+        self.loads("memcached", port)
+
+    def test_nginx(self):
+        program, port = self.needs("nginx"), free_port()
+        os.chmod(self.directory, 0o755)
+        os.mkdir(self.path("root"))
+        pathlib.Path(self.path("root/index.html")).write_text("Hello, World!", encoding="utf-8")
+        pathlib.Path(self.path("nginx.conf")).write_text(
+            f"daemon off; master_process off; pid {self.path('pid')}; error_log {self.path('log')};\n"
+            "events {} http { access_log off; keepalive_requests 100000;"
+            f" client_body_temp_path {self.path('b')}; proxy_temp_path {self.path('p')};"
+            f" fastcgi_temp_path {self.path('f')}; uwsgi_temp_path {self.path('u')};"
+            f" scgi_temp_path {self.path('s')};"
+            f" server {{ listen 127.0.0.1:{port}; root {self.path('root')}; }} }}", encoding="utf-8")
+        self.start(program, "-c", self.path("nginx.conf"), "-e", self.path("log"), port=port)
+        self.loads("nginx", port)
+
+    def test_smtp(self):
+        python = "/usr/bin/python3"  # that of the package
+        has_it = subprocess.run([python, "-c", "import aiosmtpd"], capture_output=True, check=False)
+        if has_it.returncode != 0:
+            self.skipTest("python3-aiosmtpd is not installed: script/setup servers")
+        port = free_port()
+        self.start(python, "-m", "aiosmtpd", "-n", "-l", f"127.0.0.1:{port}", port=port)
+        self.loads("smtp", port)
+
+    def test_mqtt(self):
+        port = free_port()
+        self.start(self.needs("mosquitto"), "-p", port, port=port)
+        self.loads("mqtt", port)
+
+    def test_postgresql(self):
+        found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+        if not found or os.geteuid() != 0:
+            self.skipTest("PostgreSQL is not installed (script/setup servers), or this is not root")
+        programs, port = found[-1].parent, free_port()
+        as_postgres = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        data = tempfile.mkdtemp(prefix="joust-", dir="/tmp")
+        self.addCleanup(shutil.rmtree, data, True)
+        shutil.chown(data, "postgres", "postgres")
+        subprocess.run([*as_postgres, programs / "initdb", "-D", data + "/db", "-A", "trust", "-N"],
+                       check=True, capture_output=True, timeout=120, cwd=data)
+        self.start(*as_postgres, programs / "postgres", "-D", data + "/db", "-p", port, "-k", data, port=port)
+        deadline = time.monotonic() + 60  # it listens before it takes queries
+        while run("load", "-p", "script", "--script", EXAMPLES / "postgresql.toml", "--connect",
+                  f"127.0.0.1:{port}", "-m", 1).returncode != 0 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.loads("postgresql", port)
+
+    def test_dns(self):
+        port = free_port()
+        self.start(self.needs("dnsmasq"), "-k", "-p", port, "--listen-address=127.0.0.1", "-i", "lo",
+                   "--bind-interfaces", "-C", "/dev/null", "--no-resolv", "--no-hosts", "-u", "root",
+                   "--address=/host.example/127.0.0.9", f"--pid-file={self.path('pid')}", port=port)
+        self.loads("dns", port)
+
+    def test_datagrams_have_numbers(self):
+        script = ("-p", "script", "--send", "{id:u16}{bytes:1..100}", "--frame", "datagram",
+                  "--reply-id", "u16", "--expect", "echo")
+        for engine in ("udp-coroutines", "udp-batched", "zeromq"):
+            if engine == "zeromq" and "zeromq " not in run("engines").stdout:
+                continue
+            with self.subTest(engine), Server("-e", engine, *script) as server:
+                done = run("load", "-e", engine, *script, "--connect", server.address, "-c", 3, "-m", 100,
+                           "--depth", 4)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("300 verified", done.stdout)
+
+    def test_own_protocols_are_answered_on_engines(self):
+        for name in ("length-prefixed", "json-lines"):
+            script = ("-p", "script", "--script", EXAMPLES / f"{name}.toml")
+            for engine in ("epoll", "threads", "io-uring", "processes"):
+                with self.subTest(name=name, engine=engine):
+                    with Server("-e", engine, *script) as server:
+                        self.loads(name, server.address.rpartition(":")[2], "--depth", 8)
+
+    def test_chat(self):
+        with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Chat) as server:
+            server.daemon_threads = True
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            self.loads("chat", server.server_address[1])
+            server.shutdown()
+
+    def test_a_message_is_tried(self):
+        with Server("-p", "script", *PING) as server:
+            done = run("load", "-p", "script", *PING, "--connect", server.address, "--try", 2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("sent, 8 bytes\n  000000  50 49 4e 47 20 30 0d 0a ", done.stdout)
+            self.assertIn("|PING 0..|", done.stdout)
+            self.assertIn("came, 8 bytes: right\n", done.stdout)
+            self.assertIn("All 2 replies are right.", done.stdout)
+            wrong = run("load", "-p", "script", *PING[:3], "prefix:+", "--connect", server.address,
+                        "--try", 1)
+            self.assertEqual(wrong.returncode, 1)
+            self.assertIn("one that is right begins with '+'", wrong.stdout + wrong.stderr)
+            self.refused(run("load", "-p", "script", *PING, "--connect", server.address, "--try", 1, "-c", 2),
+                         "leave --connections out")
+        with Server("-p", "http") as server:  # of any protocol
+            done = run("load", "-p", "http", "--connect", server.address, "--try", 1)
+            self.assertIn("|GET / HTTP/1.1..|", done.stdout)
+
+    def test_a_message_that_no_template_fits_ends_the_connection(self):
+        with Server("-p", "script", *PING) as server:
+            host, _, port = server.address.rpartition(":")
+            with socket.create_connection((host, int(port)), timeout=30) as peer:
+                peer.sendall(b"PING 1\r\nPONG 2\r\n")
+                self.assertEqual(peer.makefile("rb").read(), b"PONG 1\r\n")
+            stopped = server.stop()
+        self.assertEqual(stopped["errors"]["verify"], 1)
+
+    def test_replies_that_nothing_checks_are_called_unverified(self):
+        with Server("-p", "script", *PING) as server:
+            load = ("load", "-p", "script", *PING[:2], "--connect", server.address)
+            done = run(*load, "-m", 3)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("3 answered (unverified)", done.stdout)
+            result = json.loads(run(*load, "-m", 3, "--json", "-").stdout)
+            self.assertIs(result["messages"]["unverified"], True)
+            self.assertIn("They are unverified", run(*load, "--try", 1).stdout)
+        shown = run("race", "--server", "epoll,poll", "-p", "script", *PING[:2], "--expect", "none", "-c", 2,
+                    "-d", "60ms", "--rounds", 3, "--allow-unranked", "--json", self.path("r.json"))
+        self.assertEqual(shown.returncode, 2, "a server needs replies")
+        self.assertIn("--answer", shown.stderr)
+        shown = run("race", "--server", "epoll,poll", "-p", "script", *PING[:2], "--answer", "PONG {1}\\r\\n",
+                    "-c", 2, "-d", "60ms", "--rounds", 3, "--allow-unranked", "--json", self.path("r.json"))
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("the replies were not verified", shown.stdout)
+        self.assertRegex(shown.stdout, r"none was verified")
+        document = pathlib.Path(self.path("r.json")).read_text(encoding="utf-8")
+        self.assertIn("not verified", json.loads(document)["verdict"] if "verdict" in json.loads(document)
+                      else document)
+
+    @whose_races_count
+    def test_engines_and_a_command_are_raced_by_a_scenario(self):
+        text = EXAMPLES.joinpath("json-lines.toml").read_text(encoding="utf-8")
+        file = self.path("race.toml")
+        pathlib.Path(file).write_text(
+            'protocol = "script"\nrounds = 3\nload = { duration = "100ms", warmup = "0", connections = 4 }\n'
+            f"[options]\nscript = '''{text}'''\n"
+            f'[[contestant]]\nserver = "epoll"\n[[contestant]]\nserver = "threads"\n'
+            f"[[contestant]]\nname = \"mine\"\n"
+            f'command = "exec {JOUST} serve -p script --script {EXAMPLES}/json-lines.toml '
+            '--listen 127.0.0.1:{port}"\n',
+            encoding="utf-8")
+        done = run("race", file, "--allow-unranked")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("replies verified by what the script expects", done.stdout)
+
+    def test_usage(self):
+        self.refused(run("load", "-p", "script", "--connect", "127.0.0.1:1"), "--send: there is no message")
+        self.refused(run("load", "-p", "script", "--send", "a{", "--connect", "127.0.0.1:1"),
+                     "--send: at character 2: a brace that is not closed")
+        self.refused(run("load", "-e", "udp-coroutines", "-p", "script", "--send", "a", "--connect",
+                         "127.0.0.1:1"),
+                     "over messages it is --frame datagram")
+        self.refused(run("load", "-p", "script", "--send", "{id:u16}", "--frame", "datagram", "--reply-id",
+                         "u16", "--connect", "127.0.0.1:1"), "needs an engine over UDP")
+        self.refused(run("serve", "-p", "script", "--send", "a"), "a server needs replies")
+        self.refused(run("load", "-p", "script", "--script", self.path("none.toml"), "--connect",
+                         "127.0.0.1:1"), "cannot be read")
+
+
+if __name__ == "__main__":
+    unittest.main()
