@@ -37,7 +37,8 @@ void Race::add_contestants_to(Command command) {
                             const char* help) {
     command.add_option(name, into, help).type_name(type).group(group);
   };
-  add_list("--server", flags.servers, "E,E", "server engines; a knob is written epoll:trigger=level");
+  add_list("--server", flags.servers, "E,E",
+           "server engines; a knob is written epoll:trigger=level, a unix socket epoll:transport=unix");
   add_list("--command", flags.commands, "NAME=COMMAND",
            "a server of your own: a shell command that listens on {port} of 127.0.0.1 (or on that of the "
            "variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
@@ -78,10 +79,12 @@ void Race::add_load_to(Command command) {
            "one open loop for each: rates (1k,5k), or shares of what the slowest contestant answers in a "
            "closed loop, measured first (30%,50%,70%,90%)",
            group, "LIST");
-  add_text(command, "--sweep", flags.sweep,
-           "a case for each value of connections, payload, depth, threads or rate, all in the same rounds: "
-           "connections=64,512 or 1..20, in steps 1..20+5, by a factor 1..4096x2",
-           group, "AXIS=VALUES");
+  add_text(
+      command, "--sweep", flags.sweep,
+      "a case for each value of connections, payload, depth, threads or rate, all in the same rounds: "
+      "connections=64,512 or 1..20, in steps 1..20+5, by a factor 1..4096x2; transport=tcp,unix doubles the "
+      "engines instead",
+      group, "AXIS=VALUES");
   add_time(command, "--request-timeout", flags.request_timeout,
            "give a request up that takes longer: the contestant has failed [5s]", group, instant);
 }

@@ -53,11 +53,23 @@ std::expected<void, std::string> set_threads(EngineChoice& choice, const std::st
   return {};
 }
 
+std::expected<void, std::string> set_transport(EngineChoice& choice, const std::string& value,
+                                               const EngineRow& engine) {
+  static const std::vector<std::string> kTransports{"tcp", "unix"};
+  if (std::ranges::count(kTransports, value) == 0)
+    return std::unexpected(not_allowed(fmt::format("'{}' is no transport", value), value, kTransports));
+  if (!engine.tcp)
+    return std::unexpected(
+        fmt::format("engine '{}' has a transport of its own; leave transport={} out", engine.name, value));
+  choice.transport = value;
+  return {};
+}
+
 std::expected<void, std::string> set_own(EngineChoice& choice, const std::string& name,
                                          const std::string& value, const EngineRow& engine) {
   const KnobRow* const knob = find_knob(engine, name);
   if (knob == nullptr) {
-    std::vector<std::string> names{"threads", "wait", "nodelay"};
+    std::vector<std::string> names{"threads", "wait", "nodelay", "transport"};
     for (const KnobRow& each : engine.knobs) names.push_back(each.name);
     return std::unexpected(
         not_allowed(fmt::format("engine '{}' has no knob '{}'", engine.name, name), name, names));
@@ -97,6 +109,7 @@ std::expected<void, std::string> set_knob(EngineChoice& choice, const std::strin
                                           const std::string& value, const EngineRow& engine,
                                           const std::function<bool(const std::string&)>& is_option) {
   if (knob == "threads") return set_threads(choice, value, engine);
+  if (knob == "transport") return set_transport(choice, value, engine);
   if (knob == "wait") {
     if (std::ranges::count(kWaits, value) == 0)
       return std::unexpected(not_allowed(fmt::format("'{}' is no way to wait", value), value, kWaits));

@@ -56,6 +56,7 @@ struct EngineChoice {
   bool threads_given = false;  // otherwise a client may get more (choose_client_threads())
   std::string wait = "block";
   std::optional<bool> nodelay{};  // TCP_NODELAY of this side, if it differs from that of all
+  std::string transport = "tcp";  // of a server in a race: tcp or unix
   Settings knobs{};
   Settings options{};  // options of the protocol, for this contestant alone
 
@@ -66,9 +67,9 @@ struct EngineChoice {
 // what is wrong.
 std::expected<Settings, std::string> settings_of_text(std::string_view text);
 
-// Sets one knob of the choice. The engine's own go to `knobs`; threads, wait and nodelay, which all engines
-// have, to their members; a name for which `is_option` holds to `options`, unchecked: it belongs to the
-// protocol. The error names the allowed values and the nearest match.
+// Sets one knob of the choice. The engine's own go to `knobs`; threads, wait, nodelay and transport, which
+// all engines have, to their members; a name for which `is_option` holds to `options`, unchecked: it belongs
+// to the protocol. The error names the allowed values and the nearest match.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const EngineRow& engine,
                                           const std::function<bool(const std::string&)>& is_option);

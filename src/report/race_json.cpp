@@ -27,6 +27,7 @@ using race::Verdict;
 ordered_json engine_json(const EngineChoice& choice) {
   ordered_json json{{"engine", choice.engine}, {"threads", choice.threads}, {"wait", choice.wait}};
   if (choice.nodelay) json["nodelay"] = race::on_off(*choice.nodelay);
+  if (choice.transport != EngineChoice().transport) json["transport"] = choice.transport;
   for (const auto& [knob, value] : choice.knobs) json[knob] = value;
   for (const auto& [option, value] : choice.options) json[option] = value;
   return json;

@@ -44,6 +44,27 @@ class Race(Case):
         self.assertRegex(lines[2], r"^\S+ \S+  main  round 3/3  to epoll: poll \d")
         self.assertNotIn("round 1", run(*race, "--progress", "none").stderr)
 
+    def test_unix_sockets_race_beside_tcp(self):
+        file = self.path("r.json")
+        race = ("race", "--server", "epoll,threads", "-p", "echo", "-c", 2, "-d", "60ms", "-w", 0,
+                "--rounds", 3, "--allow-unranked", "--json", file)
+        for how in (("--sweep", "transport=tcp,unix"), ("--server", "epoll:transport=unix")):
+            done = run(*race, *how)
+            self.assertIn(done.returncode, (0, 3), done.stderr)
+            with open(file, encoding="utf-8") as text:
+                document = json.load(text)
+            self.valid(file)
+            on_unix = [one for one in document["contestants"] if one["server"].get("transport") == "unix"]
+            engines = ("epoll", "threads") if how[0] == "--sweep" else ("epoll",)
+            self.assertEqual([one["name"] for one in on_unix], [f"{name}:transport=unix" for name in engines])
+            for one in on_unix:
+                self.assertGreater(one["summary"]["throughput_per_s"]["median"], 0, one["name"])
+                self.assertEqual(one["summary"]["trials"], 3)
+        self.refused(run(*race, "--client", "epoll:transport=unix"), "transport is of the server")
+        self.refused(run(*race, "--server", "udp-batched:transport=unix"), "has a transport of its own")
+        self.refused(run(*race, "--sweep", "transport=tcp,unx"), "'unx' is no transport", "unix")
+        self.refused(run("serve", "-e", "epoll:transport=unix"), "as in unix:PATH")
+
     @whose_races_count
     def test_a_contestant_that_dies_is_no_success(self):
         scenario = self.scenario('[[contestant]]\nserver = "epoll"\n'

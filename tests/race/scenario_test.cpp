@@ -173,7 +173,7 @@ TEST_F(ScenarioFile, AnEngineIsCheckedAgainstTheCatalogue) {
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", triger = \"edge\" }\n"),
       "3:30: key 'contestant.server.triger': engine 'epoll' has no knob 'triger'; allowed: threads, wait, "
-      "nodelay, trigger; did you mean 'trigger'?");
+      "nodelay, transport, trigger; did you mean 'trigger'?");
   EXPECT_EQ(
       problem(load + "[[contestant]]\nserver = { engine = \"epoll\", trigger = \"lvl\" }\n"),
       "3:30: key 'contestant.server.trigger': 'lvl' is no value of knob 'trigger'; allowed: edge, level; did "

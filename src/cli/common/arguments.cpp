@@ -146,6 +146,7 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
     if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()) ||
         (knob == "nodelay" && socket.nodelay_chosen))
       refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
+    if (knob == "transport") refuse("transport is of a race: here the address has it, as in unix:PATH");
     if (const auto set = set_knob(choice, knob, value, row, is_option); !set) refuse(set.error());
   }
   threads = choice.threads;

@@ -218,6 +218,9 @@ enum class EntryKind { contestant, again, ceiling };
 // The suffix of the second entry's name.
 inline constexpr const char* kAgain = " (again)";
 
+// The address of an entry whose server listens on a unix socket, in a folder that each trial makes.
+inline constexpr const char* kUnixSocket = "unix:PATH";
+
 struct Entry {
   EntryKind kind = EntryKind::contestant;
   Contestant contestant{};

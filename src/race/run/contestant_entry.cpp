@@ -97,9 +97,12 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
       entry.unavailable = fmt::format("unavailable: {} is not installed", program);
   if (one.files) return files_entry(std::move(entry), why_no_room(*one.files, scenario, catalogue));
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
+  const bool over_unix = contestant.server.transport == "unix";
+  if (over_unix) entry.listen = kUnixSocket;
   const EngineRow* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;
   entry.client_tcp = client == nullptr || client->tcp;
+  if (over_unix) entry.server_tcp = entry.client_tcp = false;
   if (entry.unavailable.empty())
     entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
   if (entry.unavailable.empty() && protocol != nullptr && protocol->objection) {

@@ -26,9 +26,11 @@ std::vector<std::string> names_of(const std::vector<EngineChoice>& choices) {
 }  // namespace
 
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const Catalogue& catalogue) {
+                                          const std::string& value, Role role, const Catalogue& catalogue) {
   const EngineRow* const engine = catalogue.engine(choice.engine);
   if (engine == nullptr) return std::unexpected(fmt::format("there is no engine '{}'", choice.engine));
+  if (knob == "transport" && role == Role::dial)
+    return std::unexpected("transport is of the server, and the client follows: write it there");
   return joust::set_knob(choice, knob, value, *engine,
                          [&](const std::string& name) { return is_option_of_any(name, catalogue); });
 }
@@ -40,7 +42,8 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
   const auto settings = settings_of_text(text);
   if (!settings) return std::unexpected(settings.error());
   for (const auto& [knob, value] : *settings)
-    if (const auto set = set_knob(choice, knob, value, catalogue); !set) return std::unexpected(set.error());
+    if (const auto set = set_knob(choice, knob, value, role, catalogue); !set)
+      return std::unexpected(set.error());
   return choice;
 }
 
@@ -53,6 +56,7 @@ std::string describe(const EngineChoice& choice) {
   if (choice.threads != 1) text += fmt::format(":threads={}", choice.threads);
   if (choice.wait != "block") text += fmt::format(":wait={}", choice.wait);
   if (choice.nodelay) text += fmt::format(":nodelay={}", on_off(*choice.nodelay));
+  if (choice.transport != EngineChoice().transport) text += fmt::format(":transport={}", choice.transport);
   for (const Settings* settings : {&choice.knobs, &choice.options})
     for (const auto& [name, value] : *settings) text += fmt::format(":{}={}", name, value);
   return text;

@@ -19,7 +19,7 @@ std::expected<EngineChoice, std::string> parse_engine(std::string_view text, Rol
 // Sets a knob, like set_knob() of engines/engine_choice.hpp. A name that is not a knob may be an option of
 // any protocol; complete() checks that it is one of the case's.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const Catalogue& catalogue);
+                                          const std::string& value, Role role, const Catalogue& catalogue);
 
 // Returns the text of a switch, as flags have it.
 std::string_view on_off(bool value);

@@ -60,6 +60,36 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   return {};
 }
 
+// Returns the transports of a sweep such as "transport=tcp,unix"; nothing if it is another sweep.
+std::optional<std::vector<std::string>> swept_transports(const std::string& sweep) {
+  constexpr std::string_view kAxis = "transport=";
+  if (!sweep.starts_with(kAxis)) return std::nullopt;
+  std::vector<std::string> transports;
+  for (const std::string_view each : split(std::string_view(sweep).substr(kAxis.size()), ','))
+    if (std::ranges::count(transports, each) == 0) transports.emplace_back(each);
+  return transports;
+}
+
+// Replaces each engine by one contestant for each transport. A command listens where it does.
+std::expected<void, std::string> sweep_transports(const std::vector<std::string>& transports,
+                                                  Scenario& scenario, const Catalogue& catalogue) {
+  std::vector<Contestant> contestants;
+  for (const Contestant& contestant : scenario.contestants) {
+    if (contestant.external()) {
+      contestants.push_back(contestant);
+      continue;
+    }
+    for (const std::string& transport : transports) {
+      Contestant& one = contestants.emplace_back(contestant);
+      if (auto set = set_knob(one.server, "transport", transport, Role::serve, catalogue); !set)
+        return std::unexpected("--sweep: " + set.error());
+      if (transport != EngineChoice().transport) one.name += fmt::format(":transport={}", transport);
+    }
+  }
+  scenario.contestants = std::move(contestants);
+  return {};
+}
+
 std::expected<void, std::string> replace_load(const Overrides& given, Scenario& scenario) {
   std::vector<Rate> rates;
   if (given.rates) {
@@ -97,7 +127,7 @@ std::string flag_of_load(const Overrides& given) {
 std::expected<void, std::string> replace_sweeps(const Overrides& given, Scenario& scenario,
                                                 const Catalogue& catalogue) {
   std::optional<Sweep> sweep;
-  if (given.sweep) {
+  if (given.sweep && !swept_transports(*given.sweep)) {
     const auto parsed = parse_sweep(*given.sweep);
     if (!parsed) return std::unexpected("--sweep: " + parsed.error());
     if (const std::string flag = flag_for(parsed->axis, given); !flag.empty())
@@ -181,6 +211,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
         "{}: the contestants of {} move files by commands of their own; leave it out", flag, scenario.file));
   if (auto replaced = replace_load(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
+  if (const auto transports = given.sweep ? swept_transports(*given.sweep) : std::nullopt)
+    if (auto swept = sweep_transports(*transports, scenario, catalogue); !swept) return swept;
   for (Case& one : scenario.cases) {
     if (given.protocol && *given.protocol != one.protocol) one.options.clear();
     replace(one.protocol, given.protocol);

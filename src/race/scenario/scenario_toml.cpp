@@ -71,7 +71,8 @@ std::optional<EngineChoice> read_engine(const toml::node& node, const toml::sour
   }
   EngineChoice choice{.engine = *engine};
   for (const auto& [knob, value] : reader.others())
-    if (const auto set = set_knob(choice, knob, value, catalogue); !set) reader.wrong(knob, set.error());
+    if (const auto set = set_knob(choice, knob, value, role, catalogue); !set)
+      reader.wrong(knob, set.error());
   return choice;
 }
 

@@ -75,9 +75,12 @@ bool TrialSides::start_server(CommandValues values) {
 }
 
 bool TrialSides::start_engine() {
-  if (!start(server(),
-             own_command(serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus))))
-    return false;
+  Words words = serve_words(setup_.scenario, order_.load_case, order_.entry, setup_.cpus);
+  if (order_.entry.listen == kUnixSocket) {
+    socket_folder_.emplace();
+    std::ranges::replace(words, std::string(kUnixSocket), "unix:" + socket_folder_->path() + "/socket");
+  }
+  if (!start(server(), own_command(words))) return false;
   const auto listening = processes_.next_event(server(), "listening", time_to_start());
   if (!listening) return fail_waiting(server(), "listen", time_to_start(), kAllowsMore);
   address_ = listening->at("address");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "race/scenario/shell_command.hpp"
@@ -8,6 +9,7 @@
 #include "race/trial/process_setup.hpp"
 #include "race/trial/result_file.hpp"
 #include "race/trial/runner.hpp"
+#include "race/trial/temporary_folder.hpp"
 #include "race/trial/trial_processes.hpp"
 
 namespace joust::race {
@@ -61,6 +63,7 @@ class TrialSides {
   ResultFile result_;
   std::string address_;
   CommandValues values_;
+  std::optional<TemporaryFolder> socket_folder_;  // of a server on a unix socket, until its process has ended
   TrialProcesses processes_;
 };
 
