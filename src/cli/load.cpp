@@ -13,6 +13,7 @@
 
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
+#include "cli/load/url.hpp"
 #include "hosting/options.hpp"
 #include "load/plan_json.hpp"
 #include "load/schedule.hpp"
@@ -36,7 +37,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals constant
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 --search 'p99<1ms'
   {0} load -p {1} --connect 127.0.0.1:9000 --try 1    shows the bytes of one message and its reply
-  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
+{2}  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
 All connections are open before the first message; every reply is verified byte for byte.
 Without -R the loop is closed: a connection waits for its reply, so a server that stops delays one message of
@@ -44,7 +45,10 @@ each, and users would find it slower than its latency says. With -R latency coun
 message was due, "uncorrected" from the time at which it was sent, and "sent late by" is the load's own part.
 Exit code 0: replies came, and all were right. 1: a request failed, a connection never had a reply, nothing
 was measured, or it was interrupted.)",
-                     program.name, program.protocols.front().name);
+                     program.name, program.protocols.front().name,
+                     program.find_protocol("http") != nullptr
+                         ? fmt::format("  {} load http://127.0.0.1:8080/ -c 50 -d 5s\n", program.name)
+                         : "");
 }
 
 // Reads a plan from a file, or from the text itself if it is a JSON object.
@@ -180,7 +184,23 @@ std::vector<std::string> Load::remarks(const Engine& chosen) const {
   return remarks;
 }
 
+// Takes the parts of a URL for the options that they stand for.
+void Load::take_url() {
+  const auto parsed = parse_http_url(url);
+  if (!parsed) throw UsageError(parsed.error());
+  const bool other_protocol = protocol.name_option->given() && protocol.name != "http";
+  if (!connect.empty() || other_protocol || protocol.given.contains("path") ||
+      protocol.given.contains("host"))
+    throw UsageError(fmt::format("{} has it all: leave -p, --connect, --path and --host out", url));
+  protocol.name = "http";
+  connect = parsed->address;
+  protocol.given["path"] = parsed->path;
+  protocol.given["host"] = parsed->host;
+  if (!protocol.given.contains("text")) protocol.given.emplace("body", "any");
+}
+
 int Load::run() {
+  if (!url.empty()) take_url();
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
@@ -216,6 +236,10 @@ void add_load(Command root, const Program& program, int& exit_code) {
   Command command = root.add_command("load", "Load a server, verify every reply and measure");
   load->engine.add_to(command);
   load->protocol.add_to(command, program, Role::dial);
+  if (program.find_protocol("http") != nullptr)
+    command
+        .add_option("url", load->url, "a page to load, in place of -p and --connect: http://127.0.0.1:8080/")
+        .type_name("URL");
   command
       .add_option("--connect", load->connect,
                   "the address of the server: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")

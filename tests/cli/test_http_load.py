@@ -32,6 +32,24 @@ def ending(replies, how, address="0"):
 
 
 @unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
+class Url(Case):
+    def test_a_url_is_loaded_whatever_its_body_is(self):
+        with Server("-p", "http", "--text", "some page") as server:
+            url = f"http://{server.address}/"
+            done = run("load", url, "-c", 2, "-m", 20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("40 verified", done.stdout)
+            self.assertEqual(run("load", url, "-m", 2, "--text", "some page").returncode, 0)
+            wrong = run("load", url, "-m", 2, "--text", "another page")
+            self.assertIn("the body of a reply is not that of --text", wrong.stderr)
+            missing = run("load", url + "none", "-m", 2)
+            self.assertEqual(missing.returncode, 1)
+            self.assertIn("GET /none: the status of a reply is 404", missing.stderr)
+            self.refused(run("load", url, "--connect", server.address), "leave -p, --connect, --path")
+        self.refused(run("load", "https://127.0.0.1/"), "does not speak TLS")
+
+
+@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
 class Ending(Case):
     def loaded(self, address, *arguments):
         """The result of a load that must be clean."""

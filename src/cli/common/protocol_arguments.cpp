@@ -32,11 +32,11 @@ bool is_switch(const ProtocolOption& option) {
 
 void ProtocolArguments::add_to(Command command, const Program& program, Role side) {
   name = program.protocols.front().name;
-  command
-      .add_option("-p,--protocol", name,
-                  fmt::format("the protocol that is spoken; see '{} protocols'", program.name))
-      .type_name("PROTOCOL")
-      .show_default();
+  name_option = command
+                    .add_option("-p,--protocol", name,
+                                fmt::format("the protocol that is spoken; see '{} protocols'", program.name))
+                    .type_name("PROTOCOL")
+                    .show_default();
   add_options_to(command, program, side);
 }
 

@@ -12,8 +12,9 @@ namespace joust {
 
 // The option -p PROTOCOL, and every option of every protocol of the program.
 struct ProtocolArguments {
-  std::string name;                          // as given
-  Settings given;                            // options by name
+  std::string name;  // as given
+  std::optional<Option> name_option{};
+  Settings given;  // options by name
 
   // Adds the options. --help shows those of one side, or of both. The others are accepted too, and refused
   // later with a reason.

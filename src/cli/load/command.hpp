@@ -47,6 +47,7 @@ struct Load {
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
   std::string connect{};
+  std::string url{};  // http://..., in place of -p, --connect, --path and --host
   std::string json{};
   std::string progress{};  // interval as text, or "none"
   std::optional<Option> progress_option{};
@@ -63,6 +64,7 @@ struct Load {
   bool forks = false;    // the engine has processes, which are part of this load
 
   int run();
+  void take_url();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void make_plan(const Protocol& chosen_protocol);
   void prepare_search();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,8 @@ std::unique_ptr<Cutter> reply_cutter() {
 
 class GetExchange : public Exchange {
  public:
-  GetExchange(const GetRequest& get, std::string body) : get_(get), body_(std::move(body)) {}
+  // `body`: the right one; empty if any is.
+  GetExchange(const GetRequest& get, std::optional<std::string> body) : get_(get), body_(std::move(body)) {}
 
   void write_request(std::uint64_t /*number*/, Writer& request) override { request.send(get_.text); }
 
@@ -40,7 +42,7 @@ class GetExchange : public Exchange {
     if (head->status != 200)
       return refuse(fmt::format("the status of a reply is {}, and not 200; its body begins with '{}'",
                                 head->status, excerpt(body)));
-    if (body != body_) return refuse(difference(body));
+    if (body_ && body != *body_) return refuse(difference(body));
     right_.assign(reply.begin(), reply.end());
     return right_kind_ = head->is_last ? MessageKind::last_reply : MessageKind::reply;
   }
@@ -53,17 +55,17 @@ class GetExchange : public Exchange {
   }
 
   std::string difference(std::string_view body) const {
-    const auto at = static_cast<std::size_t>(std::ranges::mismatch(body, body_).in1 - body.begin());
+    const auto at = static_cast<std::size_t>(std::ranges::mismatch(body, *body_).in1 - body.begin());
     const auto end = [at](std::string_view text) {
       return at == text.size() ? "its end" : fmt::format("'{}'", excerpt(text.substr(at)));
     };
     return fmt::format(
         "the body of a reply is not that of --text: {} of its {} bytes are right, then comes {}, and not {}",
-        at, body.size(), end(body), end(body_));
+        at, body.size(), end(body), end(*body_));
   }
 
   const GetRequest get_;
-  const std::string body_;
+  const std::optional<std::string> body_;
   std::vector<std::byte> right_;  // the last reply that was checked as a whole
   MessageKind right_kind_{};      // the kind of that reply
   std::string complaint_;
@@ -72,9 +74,11 @@ class GetExchange : public Exchange {
 }  // namespace
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
+  std::optional<std::string> body;
+  if (parameters.option("body") == "text") body = parameters.option("text");
   return std::make_unique<RequestService>(
       Own{reply_cutter}, parameters,
-      [get = get_request(parameters), body = parameters.option("text")](const Parameters&) {
+      [get = get_request(parameters), body](const Parameters&) {
         return std::make_unique<GetExchange>(get, body);
       },
       run);

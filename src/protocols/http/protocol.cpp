@@ -24,7 +24,9 @@ Protocol http_protocol() {
   protocol.takes_turns = true;
   protocol.no_reconnect.clear();
   protocol.no_payload = "a request has no payload; what it asks for is its path (--path)";
-  protocol.verified = "by status, length and body";
+  protocol.verified_by = [](const Parameters& client) -> std::string {
+    return client.option("body") == "text" ? "by status, length and body" : "by status and length";
+  };
   protocol.options = http::options();
   protocol.repeatable = http::repeatable;
   protocol.make_server = http::make_server;

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "cli/load/url.hpp"
+
+#include <gtest/gtest.h>
+
+namespace joust {
+namespace {
+
+std::string parts(std::string_view text) {
+  const auto url = parse_http_url(text);
+  return url ? url->address + " " + url->host + " " + url->path : url.error();
+}
+
+TEST(HttpUrl, HasAnAddressAHostAndAPath) {
+  EXPECT_EQ(parts("http://127.0.0.1:8080/"), "127.0.0.1:8080 127.0.0.1:8080 /");
+  EXPECT_EQ(parts("http://localhost"), "localhost:80 localhost /");
+  EXPECT_EQ(parts("http://host.example/a/b?c=d#e"), "host.example:80 host.example /a/b?c=d");
+  EXPECT_EQ(parts("http://host.example?c=/d"), "host.example:80 host.example /?c=/d");
+  EXPECT_EQ(parts("http://[::1]:9000/x"), "[::1]:9000 [::1]:9000 /x");
+  EXPECT_EQ(parts("http://[::1]/x"), "[::1]:80 [::1] /x");
+}
+
+TEST(HttpUrl, IsRefusedWithTheReason) {
+  EXPECT_TRUE(parts("https://a/").contains("does not speak TLS"));
+  EXPECT_TRUE(parts("127.0.0.1:80").contains("is no address such as http://127.0.0.1:8080/"));
+  EXPECT_TRUE(parts("http:///x").contains("has no host"));
+  EXPECT_TRUE(parts("http://me:secret@host/").contains("has no host, or a user"));
+}
+
+}  // namespace
+}  // namespace joust
