@@ -56,6 +56,9 @@ class Cutter {
   // The peer has ended the stream. Returns the message that ends with it, or `need_more` if none does.
   virtual CutStep end() { return {CutStep::Status::need_more, 0, {}, {}}; }
 
+  // Returns the bytes of memory that hold an incomplete message.
+  virtual std::size_t memory() const { return 0; }
+
   virtual bool in_message() const = 0;             // a message is incomplete
   virtual std::string_view complaint() const = 0;  // after `malformed`: why, in words
 };
@@ -106,9 +109,8 @@ class Deframer {
   // True while a message is incomplete.
   bool in_message() const { return cutter_ ? cutter_->in_message() : !held_.empty() && !held_is_message_; }
 
-  // Returns the bytes of memory that hold an incomplete message; 0 with the framing Own, which holds it
-  // itself.
-  std::size_t memory() const { return held_.capacity(); }
+  // Returns the bytes of memory that hold an incomplete message.
+  std::size_t memory() const { return cutter_ ? cutter_->memory() : held_.capacity(); }
 
   // Returns the peer's protocol error, in words; empty if it made none.
   std::string_view complaint() const { return cutter_ ? cutter_->complaint() : complaint_; }

@@ -74,6 +74,8 @@ void make_trial(Load& load) {
     throw UsageError(
         "--try shows messages and measures nothing: it excludes --json, --search, --plan, --events and "
         "--turns");
+  if (load.protocol.name == "file")
+    throw UsageError("--try shows messages, and 'file' moves files: leave it out");
   load.plan.messages = load.tries;
   load.plan.connections = 1;
 }

@@ -135,7 +135,7 @@ void Race::add_race_to(Command command) {
       .add_option(
           "--progress", progress_as,
           "on standard error while it runs: live (one line that changes, on a terminal only), lines or "
-          "json (one for each round, with the ratios so far), none [live]")
+          "json (one when a round begins, with the ratios so far), none [live]")
       .one_of({"live", "lines", "json", "none"})
       .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);

@@ -94,6 +94,11 @@ void ensure_tables(SQLite::Database& database) {
   }
   if (version() > kVersion) throw Unusable("was made by a newer version of joust", "newer");
   if (version() < kVersion) throw Unusable("is none that joust has made", "damaged");
+  try {
+    SQLite::Statement(database, "SELECT bytes FROM result LIMIT 0");
+  } catch (const SQLite::Exception&) {
+    throw Unusable("has other tables than this version of joust", "older");
+  }
 }
 
 SQLite::Database open_database(const std::string& path) {
@@ -279,7 +284,7 @@ std::int64_t insert_result(SQLite::Database& database, const std::string& digest
     title, load, verdict, command, bytes, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   SQLite::bind(insert, digest, document.started, fact(document, "host"), fact(document, "fingerprint"),
                document.version, document.title, load_of(document), document.verdict,
-               join(document.command, " "), static_cast<std::int64_t>(document.json.size()), document.json);
+               document.command, static_cast<std::int64_t>(document.json.size()), document.json);
   insert.exec();
   return database.getLastInsertRowid();
 }

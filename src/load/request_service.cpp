@@ -25,9 +25,10 @@ std::unique_ptr<Session> RequestService::session_of(Channel& channel, const Deli
   const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
   std::unique_ptr<Exchange> exchange = make_(parameters);
   if (parameters_.trace != nullptr) exchange = traced(std::move(exchange), *parameters_.trace);
-  auto session = std::make_unique<RequestSession>(framing, std::move(exchange), run_, channel, delivery);
-  if (!delivery.by_message()) return session;
-  return message_wise(std::move(session), delivery.largest_message);
+  std::unique_ptr<Session> session =
+      std::make_unique<RequestSession>(framing, std::move(exchange), run_, channel, delivery);
+  if (delivery.by_message()) session = message_wise(std::move(session), delivery.largest_message);
+  return parameters_.trace == nullptr ? std::move(session) : traced(std::move(session), *parameters_.trace);
 }
 
 // Takes a failed dial. A connection that was to take over a channel fails before it is open.

@@ -89,7 +89,47 @@ class TracedExchange final : public Exchange {
   const MessageTrace& trace_;
 };
 
+class TracedSession final : public Session {
+ public:
+  TracedSession(std::unique_ptr<Session> inner, const MessageTrace& trace)
+      : inner_(std::move(inner)), trace_(trace) {}
+
+  std::size_t on_bytes(Bytes chunk, Time now) override {
+    trace_.came(chunk);
+    std::size_t taken = 0;  // all of it, so that no byte is shown twice
+    while (taken < chunk.size()) {
+      const std::size_t more = inner_->on_bytes(chunk.subspan(taken), now);
+      if (more == 0) break;
+      taken += more;
+    }
+    return taken;
+  }
+
+  void on_open(Time now) override { inner_->on_open(now); }
+  void on_published(Time now) override { inner_->on_published(now); }
+  void on_peer_finished(Time now) override { inner_->on_peer_finished(now); }
+  void on_deadline(Time now) override { inner_->on_deadline(now); }
+  void on_drain(Time now) override { inner_->on_drain(now); }
+  void on_failure(const Failure& failure, Time now) override { inner_->on_failure(failure, now); }
+  std::size_t output(std::span<Segment> into) const override { return inner_->output(into); }
+  Want want() const override { return inner_->want(); }
+  std::optional<Time> deadline() const override { return inner_->deadline(); }
+  bool finished() const override { return inner_->finished(); }
+  std::string_view complaint() const override { return inner_->complaint(); }
+  bool gives_up() const override { return inner_->gives_up(); }
+  void consumed(std::size_t n) override { inner_->consumed(n); }
+  void released(std::size_t n) override { inner_->released(n); }
+
+ private:
+  const std::unique_ptr<Session> inner_;
+  const MessageTrace& trace_;
+};
+
 }  // namespace
+
+std::unique_ptr<Session> traced(std::unique_ptr<Session> session, const MessageTrace& trace) {
+  return std::make_unique<TracedSession>(std::move(session), trace);
+}
 
 std::unique_ptr<Exchange> traced(std::unique_ptr<Exchange> exchange, const MessageTrace& trace) {
   return std::make_unique<TracedExchange>(std::move(exchange), trace);

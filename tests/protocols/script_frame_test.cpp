@@ -146,7 +146,7 @@ TEST(ScriptFrame, SaysWhatIsPossible) {
     ASSERT_FALSE(parsed) << wrong;
     EXPECT_FALSE(parsed.error().empty());
   }
-  EXPECT_TRUE(parse_frame("lines").error().contains("there are length:BYTES, line,"));
+  EXPECT_TRUE(parse_frame("lines").error().contains("allowed: length:BYTES, line,"));
 }
 
 }  // namespace

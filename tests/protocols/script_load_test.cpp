@@ -120,9 +120,10 @@ TEST_F(ScriptLoad, SaysWhyAReplyIsWrong) {
     load({.messages = 2}, {{"send", "GET {message}\\r\\n"}, {"expect", expect}}, *server);
     return verified() == 2 ? "right" : complaint();
   };
-  EXPECT_EQ(complaint_about("exact:x{1}\\r\\n", "y").find("the reply to 'GET 0\\x0d\\x0a' is 'y\\x0d\\x0a'"),
-            complaint_about("exact:x{1}\\r\\n", "y").find("the reply to"));
-  EXPECT_TRUE(complaint_about("prefix:+", "-ERR").contains("one that is right begins with '+'"));
+  EXPECT_TRUE(complaint_about("exact:x{1}\\r\\n", "y").contains(
+      "the reply to 'GET 0\\x0d\\x0a' is wrong; a right one is 'x0\\x0d\\x0a'"))
+      << complaint();
+  EXPECT_TRUE(complaint_about("prefix:+", "-ERR").contains("a right one begins with '+'"));
   EXPECT_TRUE(complaint_about("length:4", "abc").contains("has 4 bytes"));
   EXPECT_EQ(complaint_about("length:5", "abc"), "right");
   EXPECT_EQ(complaint_about("prefix:+", "+OK"), "right");
@@ -219,7 +220,7 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
   expect_refusal({{"send", "a"}, {"expect", "b"}}, "--expect: 'b': say what a right reply is");
   expect_refusal({{"send", "a"}, {"expect", "exact:{2}"}}, "{2}: the request has 0 placeholders");
   expect_refusal({{"send", "a{1}"}}, "{1} is a value of a request");
-  expect_refusal({{"send", "{reply:0+1}"}, {"expect", "echo"}}, "leave {1} and echo out");
+  expect_refusal({{"send", "a{reply:0+1}"}, {"expect", "echo"}}, "leave {1} and echo out");
   expect_refusal({{"send", "a"}, {"frame", "x"}}, "--frame: 'x' is no frame");
   expect_refusal({{"send", "a"}, {"frame", "datagram"}}, "--reply-id");
   expect_refusal({{"send", "a"}, {"frame", "datagram"}, {"reply-id", "u16@0"}}, "a message without {id:u16}");
@@ -234,10 +235,23 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
   expect_refusal({{"script", "[[send]]\nhex = '0'"}}, "odd number of digits");
   expect_refusal({{"script", "[[send]]\ntext = 'a'\nweight = 0"}},
                  "send[0].weight: write a whole number from 1");
-  expect_refusal({{"send", "a"}}, "a server needs replies", Role::serve);
+  expect_refusal({{"send", "a"}}, "the message has no reply", Role::serve);
   expect_refusal({{"send", "a"}, {"expect", "echo"}, {"request-frame", "close"}}, "--request-frame",
                  Role::serve);
   expect_refusal({{"send", "a"}, {"answer", "{connection}"}}, "does not know the number", Role::serve);
+  expect_refusal({{"send", "a"}, {"first-expect", "echo"}}, "the first words are no request");
+  expect_refusal({{"send", "a"}, {"first", "b"}, {"first-expect", "exact:{1}"}},
+                 "the first words are no request");
+  expect_refusal({{"send", "a"}, {"first", "{reply:0+1}"}, {"first-expect", "prefix:x"}},
+                 "no reply before the first");
+  expect_refusal({{"send", "a"}, {"expect", "match:"}}, "the expression is empty");
+  expect_refusal({{"send", "{bytes:0..3}"}}, "the message may have no bytes");
+  expect_refusal({{"script", "[[send]]\ntext = 'a'\nlast = 'b'"}}, "write last above the first [[send]]");
+  std::string dotted = "a";
+  for (int i = 0; i < 50'000; ++i) dotted += ".a";
+  expect_refusal({{"script", dotted + " = 1"}}, "more than 5000 dots");
+  expect_refusal({{"script", "x = {" + dotted + " = 1}"}}, "more than 5000 dots");
+  expect_refusal({{"script", "[" + dotted + "]"}}, "more than 5000 dots");
   EXPECT_EQ(refusal({{"script", "[[send]]\nhex = '50 49 4e47 0a'\nexpect = 'echo'"}}, Role::serve), "");
 }
 

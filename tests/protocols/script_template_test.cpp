@@ -99,12 +99,28 @@ TEST(ScriptTemplate, WritesSizesOfWhatFollows) {
   EXPECT_EQ(written(compiled("Q{size:u32+self}select 1\\0")), std::string("Q\0\0\0\x0dselect 1\0", 14));
 }
 
+TEST(ScriptTemplate, SaysWhichSizeOrMessageIsTooLarge) {
+  const auto error = [](std::string_view text) {
+    Rendered into;
+    const auto made = compiled(text).render({}, nullptr, {}, into);
+    EXPECT_LT(into.bytes.size(), std::size_t{3} << 20);
+    return made ? "" : made.error();
+  };
+  EXPECT_EQ(error("{size:u8}{bytes:300}"), "300 bytes are more than {size:u8} can say");
+  EXPECT_EQ(error("{size:u8+self}{bytes:255}"), "256 bytes are more than {size:u8} can say");
+  EXPECT_EQ(error("{size:u8}{bytes:255}"), "");
+  std::string large;
+  for (int i = 0; i < 100; ++i) large += "{bytes:1MiB}";
+  EXPECT_EQ(error(large), "a message has more than 1048576 bytes");
+}
+
 TEST(ScriptTemplate, WritesSizesOfAPart) {
   EXPECT_EQ(written(compiled("${size}\\r\\n{begin}key:{message}{end}\\r\\n"), {.number = 12}),
             "$6\r\nkey:12\r\n");
   EXPECT_EQ(written(compiled("{size:u8}{begin}ab{end}cd")),
             "\x02"
             "abcd");
+  EXPECT_EQ(written(compiled("{size}{begin}ab{end}{size}{begin}cde{end}\\n")), "2ab3cde\n");
   // A size within the bytes of another one is counted with its digits.
   EXPECT_EQ(written(compiled("{size} {size}{begin}0123456789{end}!")), "14 100123456789!");
   EXPECT_EQ(written(compiled("{size:u8}{size}{begin}0123456789{end}!")),
@@ -133,9 +149,11 @@ TEST(ScriptTemplate, TakesValuesOfTheRequest) {
 
 // What match() finds in a message is what render() has put there.
 TEST(ScriptTemplate, FindsItsValuesAgain) {
-  for (const char* text : {"GET {rand:key:1..1000} {message}\\r\\n", "{size:u32}{id:u16}{bytes:0..40}",
-                           "*2\\r\\n$3\\r\\nGET\\r\\n${size}\\r\\n{begin}k{rand:1..99999}{end}\\r\\n",
-                           "{message}:{connection}", "{bytes:4}{bytes:4}", "plain"}) {
+  for (const char* text :
+       {"GET {rand:key:1..1000} {message}\\r\\n", "{size:u32}{id:u16}{bytes:0..40}", "{bytes:3}{size}xy",
+        "{size} {begin}{rand:1..99999}{end} {size}:{begin}{message}{end}!",
+        "*2\\r\\n$3\\r\\nGET\\r\\n${size}\\r\\n{begin}k{rand:1..99999}{end}\\r\\n", "{message}:{connection}",
+        "{bytes:4}{bytes:4}", "plain"}) {
     const Template form = compiled(text);
     for (std::uint64_t number = 0; number < 200; ++number) {
       Rendered made;
@@ -145,6 +163,9 @@ TEST(ScriptTemplate, FindsItsValuesAgain) {
       EXPECT_EQ(found->values, made.values) << text;
     }
   }
+  Rendered beside;
+  ASSERT_TRUE(compiled("{bytes:3}{size}xy\\n").render({}, nullptr, {}, beside));
+  EXPECT_EQ(beside.value(0).size(), 3U) << "a size behind a value is no part of it";
   EXPECT_FALSE(compiled("GET {message}\\r\\n").match(as_bytes("GET x\r\n")));
   EXPECT_FALSE(compiled("GET {message}\\r\\n").match(as_bytes("GET 1\r\nGET 2\r\n")));
   EXPECT_FALSE(compiled("plain").match(as_bytes("plai")));
@@ -165,6 +186,7 @@ TEST(ScriptTemplate, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(error_of("{begin}").contains("put a {size} before it"));
   EXPECT_TRUE(error_of("{end}").contains("has no {size}"));
   EXPECT_TRUE(error_of("{size}{begin}{begin}").contains("put a {size} before it"));
+  EXPECT_TRUE(error_of("{size}{end}{begin}").contains("put a {size} before it"));
   EXPECT_TRUE(error_of("{reply:8}").contains("{reply:4+8}"));
   EXPECT_TRUE(error_of("{message:99}").contains("no number of digits"));
 }

@@ -127,7 +127,8 @@ std::string Load::trouble(const LoadResult& result) const {
   // A server of another protocol gives only wrong answers, or none. A server that reports why it refuses, or
   // that answers with a status and a body, is no such server.
   const std::uint64_t strange = result.failures(Stage::verify) + result.failures(Stage::timeout);
-  const bool understood = text.contains("the server says") || text.contains("of a reply is");
+  const bool understood = text.contains("the server says") || text.contains("of a reply is") ||
+                          text.contains("the reply to") || text.contains("the first reply");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.name);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
@@ -198,19 +199,29 @@ int Load::measure_once(const Loaded& whom) {
 
 int Load::show_messages(const Loaded& whom) {
   using What = MessageTrace::What;
-  trace.show = [](What what, Bytes message, std::string_view verdict) {
-    const std::string_view head = what == What::sent_first  ? "sent first"
-                                  : what == What::sent_last ? "sent last"
-                                  : what == What::came      ? "came"
-                                                            : "sent";
-    std::string text = fmt::format("{}, {}", head, counted(message.size(), "byte"));
-    if (!verdict.empty()) text += fmt::format(": {}", verdict);
-    try_print_out(for_people(text + "\n") + byte_dump(message));
+  const bool is_checked = !whom.protocol.verified_by || !whom.protocol.verified_by(parameters).empty();
+  const auto show = [](std::string head, Bytes bytes, std::string_view verdict) {
+    head += ", " + counted(bytes.size(), "byte");
+    if (!verdict.empty()) head += fmt::format(": {}", verdict);
+    try_print_out(for_people(head + "\n") + byte_dump(bytes));
+  };
+  std::vector<std::byte> rest;  // bytes that are no whole message yet
+  trace.came = [&rest](Bytes chunk) { rest.insert(rest.end(), chunk.begin(), chunk.end()); };
+  trace.show = [&](What what, Bytes message, std::string_view verdict) {
+    if (what == What::came)
+      rest.erase(rest.begin(),
+                 rest.begin() + static_cast<std::ptrdiff_t>(std::min(rest.size(), message.size())));
+    show(what == What::sent_first  ? "sent first"
+         : what == What::sent_last ? "sent last"
+         : what == What::came      ? "came"
+                                   : "sent",
+         message, verdict == "right" && !is_checked ? "unverified" : verdict);
   };
   parameters.trace = &trace;
   const LoadResult result = measure(whom);
+  if (!result.clean() && !rest.empty()) show("came", rest, "no whole message");
   if (const std::string text = trouble(result); !text.empty()) complain(program, text);
-  if (result.clean() && result.unverified)
+  if (result.clean() && !is_checked)
     print_text("Replies came. They are unverified: nothing says what a right one is (--expect).\n");
   else if (result.clean())
     print_text(result.messages.verified == 1

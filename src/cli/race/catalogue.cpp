@@ -42,6 +42,10 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
     row.no_effect = [&protocol](const std::string& option, Role side, const Settings& client) {
       return protocol.no_effect(option, side, client_of(protocol, client));
     };
+  if (protocol.no_ceiling)
+    row.no_ceiling = [&protocol](const Settings& client) {
+      return protocol.no_ceiling(client_of(protocol, client));
+    };
   if (protocol.verified_by)
     row.verified_by = [&protocol](const Settings& client) {
       return protocol.verified_by(client_of(protocol, client));

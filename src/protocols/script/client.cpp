@@ -49,6 +49,7 @@ class ScriptExchange final : public Exchange {
     if (greeted_ < script_->first_expect.size()) return classify_first(reply);
     if (script_->id) {
       const auto own = script_->id->number_in(reply, written_);
+      if (!own && repeats_first(reply)) return MessageKind::repeated;
       if (!own) return refuse(fmt::format("a reply has no number of a request: {}", shown(reply)));
       if (by_message_)
         index = *own;
@@ -58,7 +59,10 @@ class ScriptExchange final : public Exchange {
     }
     const MessageNumber message = number(index);
     const Message& kind = script_->message(message);
-    if (kind.expect.checks() && !is_right(kind, message, reply)) return refuse_reply(kind, message, reply);
+    if (!is_right(kind, message, reply)) {
+      if (repeats_first(reply)) return MessageKind::repeated;
+      return refuse_reply(kind, message);
+    }
     if (keeps_reply_) reply_.assign(reply.begin(), reply.end());
     return script_->frame.ends_connection ? MessageKind::last_reply : MessageKind::reply;
   }
@@ -73,7 +77,8 @@ class ScriptExchange final : public Exchange {
   MessageNumber number(std::uint64_t index) const { return {connection_, index, script_->seed}; }
 
   void write(const Template& form, const MessageNumber& message, Writer& writer) {
-    if (const auto made = form.render(message, nullptr, reply_, request_); !made) missing_ = made.error();
+    if (const auto made = form.render(message, nullptr, reply_, request_); !made && missing_.empty())
+      missing_ = made.error();
     writer.send(request_.bytes);
   }
 
@@ -81,22 +86,30 @@ class ScriptExchange final : public Exchange {
     const Expectation& expect = script_->first_expect[greeted_];
     if (!expect.right(reply, number(0), nullptr, wanted_))
       return refuse(
-          fmt::format("the server says first {}, and what is right {}", shown(reply), expect.description()));
+          fmt::format("the first reply is {}; a right one {}", shown(reply), expect.description(wanted_)));
     if (keeps_reply_) reply_.assign(reply.begin(), reply.end());
     return ++greeted_ == script_->first_expect.size() ? MessageKind::greeting : MessageKind::other;
   }
 
+  // Over datagrams the first words are said again until they are answered, and each of them may have an
+  // answer.
+  bool repeats_first(Bytes reply) {
+    return by_message_ && !script_->first_expect.empty() &&
+           script_->first_expect.front().right(reply, number(0), nullptr, wanted_);
+  }
+
   bool is_right(const Message& kind, const MessageNumber& message, Bytes reply) {
     if (!missing_.empty()) return false;
+    if (!kind.expect.checks()) return true;
     if (kind.expect.needs_request() && !kind.send.render(message, nullptr, {}, request_)) return false;
     return kind.expect.right(reply, message, &request_, wanted_);
   }
 
-  MessageKind refuse_reply(const Message& kind, const MessageNumber& message, Bytes reply) {
+  MessageKind refuse_reply(const Message& kind, const MessageNumber& message) {
     if (!missing_.empty()) return refuse(missing_);
     (void)kind.send.render(message, nullptr, reply_, request_);
-    return refuse(fmt::format("the reply to {} is {}; one that is right {}", shown(request_.bytes),
-                              shown(reply), kind.expect.description()));
+    return refuse(fmt::format("the reply to {} is wrong; a right one {}", shown(request_.bytes),
+                              kind.expect.description(wanted_)));
   }
 
   MessageKind refuse(std::string complaint) {

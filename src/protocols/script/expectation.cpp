@@ -61,6 +61,7 @@ std::expected<Expectation, std::string> Expectation::parse(std::string_view text
     made.length_ = static_cast<std::size_t>(*length);
   }
   if (made.kind_ == Kind::match) {
+    if (made.text_.empty()) return std::unexpected("match: the expression is empty, and any reply has it");
     auto expression = compile_expression(made.text_);
     if (!expression) return std::unexpected(expression.error());
     made.expression_ = std::move(*expression);
@@ -94,16 +95,20 @@ bool Expectation::right(Bytes reply, const MessageNumber& message, const Rendere
   return kind_ == Kind::prefix ? as_text(reply).starts_with(text) : as_text(reply).contains(text);
 }
 
-std::string Expectation::description() const {
+std::string Expectation::description(const Rendered& scratch) const {
+  constexpr std::size_t kShown = 60;
+  const std::string_view wanted = as_text(template_.is_constant() ? constant_.bytes : scratch.bytes);
+  const std::string text =
+      fmt::format("'{}'{}", printable(wanted.substr(0, kShown)), wanted.size() > kShown ? "..." : "");
   switch (kind_) {
     case Kind::none:
       return "is anything";
     case Kind::exact:
-      return fmt::format("is '{}'", printable(text_, "\\"));
+      return "is " + text;
     case Kind::prefix:
-      return fmt::format("begins with '{}'", printable(text_, "\\"));
+      return "begins with " + text;
     case Kind::contains:
-      return fmt::format("contains '{}'", printable(text_, "\\"));
+      return "contains " + text;
     case Kind::length:
       return fmt::format("has {} bytes", length_);
     case Kind::match:

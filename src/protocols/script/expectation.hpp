@@ -25,14 +25,14 @@ class Expectation {
 
   bool checks() const { return kind_ != Kind::none; }
   // Returns whether right() needs the request that was answered.
-  bool needs_request() const { return kind_ == Kind::echo || !template_.is_constant(); }
+  bool needs_request() const { return kind_ == Kind::echo || template_.most_value() > 0; }
 
   // Returns whether a reply is right. `request`: the request that it answers, with its values; it may be null
   // where needs_request() is false. `scratch`: memory that calls of one thread share.
   bool right(Bytes reply, const MessageNumber& message, const Rendered* request, Rendered& scratch) const;
 
-  // Describes a right reply: "begins with '+OK'".
-  std::string description() const;
+  // Describes a right reply, after right(): "begins with '+OK'". `scratch`: that of right().
+  std::string description(const Rendered& scratch) const;
 
   Kind kind() const { return kind_; }
   const Template& form() const { return template_; }  // of exact, prefix and contains

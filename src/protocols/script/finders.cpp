@@ -71,6 +71,8 @@ class RespFinder final : public Finder {
                    ? Found{.complaint = "a number of RESP is too long"}
                    : Found{};
       }
+      if (end - at_ > kLongestLine && !is_line(text[at_]))
+        return {.complaint = "a number of RESP is too long"};
       const Element element = read(text.substr(at_, end - at_));
       if (!element.complaint.empty()) return {.complaint = element.complaint};
       const std::size_t after = end + 2 + element.bytes;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/suggestion.hpp"
 #include "base/units.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/reply_cutter.hpp"
@@ -43,6 +44,7 @@ class FoundCutter final : public Cutter {
     return {CutStep::Status::message, found.size - before, held_, held_};
   }
 
+  std::size_t memory() const override { return held_.capacity(); }
   bool in_message() const override { return !held_.empty() && !held_is_message_; }
   std::string_view complaint() const override { return complaint_; }
 
@@ -119,12 +121,13 @@ Parsed size_frame(std::string_view text) {
   rules.is_little = takes("le");
   rules.counts_itself = takes("+self");
   if (takes("@")) {
+    constexpr std::uint64_t kMostOffset = 64 << 10;
     const auto offset = parse_count(rest);
-    if (!offset || *offset > 64 << 10)
+    if (offset && *offset > kMostOffset)
       return std::unexpected(
-          fmt::format("'{}': the place of the size is no number of bytes", printable(text)));
-    rules.offset = static_cast<std::size_t>(*offset);
-    rest = {};
+          fmt::format("'{}': a size stands at byte {} at most", printable(text), kMostOffset));
+    if (offset) rules.offset = static_cast<std::size_t>(*offset);
+    if (offset) rest = {};
   }
   if (!rest.empty())
     return std::unexpected(
@@ -152,11 +155,10 @@ Parsed frame_of(std::string_view text) {
                  .unavailable = http::messages_unavailable()};
   for (const std::string_view width : {"u8", "u16", "u32", "u64"})
     if (name.starts_with(width)) return size_frame(text);
+  static const std::vector<std::string> kFrames{
+      "length:BYTES", "line", "until:BYTES", "u8", "u16", "u32", "u64", "resp", "http", "datagram", "close"};
   return std::unexpected(
-      fmt::format("'{}' is no frame; there are length:BYTES, line, until:BYTES, u8, u16, u32, u64, resp, "
-                  "http, datagram and "
-                  "close",
-                  printable(text)));
+      not_allowed(fmt::format("'{}' is no frame", printable(text)), std::string(name), kFrames));
 }
 
 }  // namespace

@@ -8,10 +8,9 @@
 #include <string_view>
 
 #include "joust/framing.hpp"
+#include "protocols/script/template_parser.hpp"
 
 namespace joust::script {
-
-inline constexpr std::size_t kLargestMessage = 1 << 20;  // bytes, boundaries included
 
 // How a stream is cut into messages. A message is all of its bytes, boundaries included.
 struct Frame {

@@ -9,6 +9,7 @@
 
 #include "base/printable.hpp"
 #include "base/suggestion.hpp"
+#include "base/toml_objection.hpp"
 #include "base/units.hpp"
 #include "protocols/script/script.hpp"
 
@@ -59,13 +60,15 @@ std::string template_of_hex(std::string_view digits, const std::string& where) {
 
 class FileReader {
  public:
+  inline static const std::vector<std::string> kKeys{"send",   "frame",    "request-frame", "expect",
+                                                     "answer", "first",    "first-expect",  "first-answer",
+                                                     "last",   "reply-id", "seed"};
+
   FileReader(const std::string& name, const toml::table& table) : name_(name), table_(table) {}
 
   ScriptTexts read() {
     ScriptTexts script;
-    check_keys(table_, "",
-               {"send", "frame", "request-frame", "expect", "answer", "first", "first-expect", "first-answer",
-                "last", "reply-id", "seed"});
+    check_keys(table_, "", kKeys);
     script.frame = text(table_, "", "frame");
     script.request_frame = text(table_, "", "request-frame");
     script.expect = text(table_, "", "expect");
@@ -94,12 +97,19 @@ class FileReader {
     return *value;
   }
 
+  static std::string no_such_key(const std::string& key, const std::vector<std::string>& keys,
+                                 bool in_message) {
+    const bool is_above = in_message && std::ranges::count(kKeys, key) > 0;
+    return is_above ? fmt::format("a message has no such key: write {} above the first [[send]]", key)
+                    : "there is no such key; " + suggestion(key, keys);
+  }
+
   void check_keys(const toml::table& table, const std::string& path,
                   const std::vector<std::string>& keys) const {
     for (const auto& [key, value] : table)
       if (std::ranges::find(keys, std::string(key.str())) == keys.end())
         refuse(where(path + std::string(key.str())),
-               "there is no such key; " + suggestion(std::string(key.str()), keys));
+               no_such_key(std::string(key.str()), keys, !path.empty()));
   }
 
   std::optional<Text> text(const toml::table& table, const std::string& path, const std::string& key) const {
@@ -157,6 +167,7 @@ class FileReader {
 
 // Reads a script from the text of its file.
 ScriptTexts read_file(const std::string& text) {
+  if (const std::string wrong = toml_objection(text); !wrong.empty()) refuse("--script", wrong);
   toml::table table;
   try {
     table = toml::parse(text);
@@ -202,7 +213,17 @@ class Maker {
     for (const MessageTexts& message : texts_.messages) script.messages.push_back(message_of(message));
     if (texts_.first) script.first = own_template(*texts_.first);
     if (texts_.last) script.last = own_template(*texts_.last);
-    for (const Text& one : texts_.first_expect) script.first_expect.push_back(expectation(one));
+    if (script.first && script.first->has(TemplatePart::Kind::reply))
+      refuse(texts_.first->where,
+             "there is no reply before the first words, which {reply} could take a part of");
+    for (const Text& one : texts_.first_expect) {
+      script.first_expect.push_back(expectation(one));
+      if (script.first_expect.back().needs_request())
+        refuse(one.where, "the first words are no request: leave {1} and echo out");
+    }
+    if (!script.frame.cutter && script.first_expect.size() > 1)
+      refuse(texts_.first_expect.back().where,
+             "datagrams come in any order: one reply to the first words at most");
     if (script.first && script.first_expect.empty())
       refuse(texts_.first->where, "say what answers it: --first-expect, such as prefix:+OK");
     if (texts_.first_answer) script.first_answer = own_template(*texts_.first_answer);
@@ -249,6 +270,9 @@ class Maker {
 
   Message message_of(const MessageTexts& texts) const {
     Message message{.send = own_template(texts.send), .weight = texts.weight};
+    if (message.send.may_be_empty())
+      refuse(texts.send.where,
+             "the message may have no bytes, and then no reply comes: let it have one at least");
     const std::optional<Text>& expect = texts.expect ? texts.expect : texts_.expect;
     if (expect) {
       message.expect = expectation(*expect);
@@ -303,12 +327,12 @@ std::vector<ProtocolOption> options() {
        .from_file = ProtocolOption::FromFile::after_at},
       {.name = "frame",
        .summary = "where a reply ends: length:BYTES, line, until:BYTES, u8, u16, u32 or u64 (with le, +self, "
-                  "@BYTE), resp, http, datagram, close",
-       .standard = "line"},
+                  "@BYTE), resp, http, datagram, close [line]",
+       .standard = ""},
       {.name = "expect",
        .summary = "what a right reply is: exact:TEXT, prefix:TEXT, contains:TEXT, length:BYTES, "
-                  "match:EXPRESSION, echo; none: replies are not verified",
-       .standard = "none",
+                  "match:EXPRESSION, echo; none: replies are not verified [none]",
+       .standard = "",
        .from_file = ProtocolOption::FromFile::after_at},
       {.name = "first",
        .summary = "what a connection sends before the load: a login",

@@ -24,6 +24,10 @@ Protocol script_protocol() {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")
                                                    : std::string();
   };
+  protocol.no_ceiling = [](const Parameters& client) -> std::string {
+    const std::string reason = script::why_no_answers(*script::script_of(client));
+    return reason.empty() ? "" : "of this script there is no server of joust: " + reason;
+  };
   protocol.demands = [](const Parameters& parameters, const LoadPlan*) {
     const bool is_datagram = !script::script_of(parameters)->frame.cutter;
     return Demands{

@@ -28,8 +28,9 @@ bool Script::checks_all() const {
 }
 
 bool Script::takes_reply() const {
-  return std::ranges::any_of(messages,
-                             [](const Message& one) { return one.send.has(TemplatePart::Kind::reply); });
+  const auto takes = [](const Template& form) { return form.has(TemplatePart::Kind::reply); };
+  return (last && takes(*last)) ||
+         std::ranges::any_of(messages, [&](const Message& one) { return takes(one.send); });
 }
 
 std::optional<std::uint64_t> ReplyId::number_in(Bytes reply, std::uint64_t written) const {
@@ -64,21 +65,35 @@ void check_client(const Script& script) {
         "--reply-id: a message without {id:u16} has no number that its reply could have");
 }
 
-void check_server(const Script& script) {
+std::string why_no_answers(const Script& script) {
   if (script.requests.ends_connection || script.requests.text == "http")
-    throw std::invalid_argument(fmt::format(
-        "--request-frame: a server needs to know where a request ends, and '{}' does not say that",
-        script.requests.text));
-  if (std::ranges::none_of(script.messages, [](const Message& one) {
-        return one.answer.has_value() || one.expect.kind() == Expectation::Kind::echo;
-      }))
-    throw std::invalid_argument(
-        "a server needs replies: say --answer TEMPLATE, or --expect with exact: or echo, which say what a "
-        "reply is");
-  for (const Message& one : script.messages)
-    if (one.answer && one.answer->has(TemplatePart::Kind::connection))
-      throw std::invalid_argument(
-          "{connection} and {counter}: a server does not know the number of a connection");
+    return fmt::format(
+        "a server needs to know where a request ends, and '{}' does not say that (--request-frame)",
+        script.requests.text);
+  for (std::size_t i = 0; i < script.messages.size(); ++i) {
+    const Message& one = script.messages[i];
+    const std::string which = script.messages.size() == 1 ? "the message" : fmt::format("send[{}]", i);
+    if (!one.answer && one.expect.kind() != Expectation::Kind::echo)
+      return fmt::format(
+          "{} has no reply: say --answer TEMPLATE, or --expect with exact: or echo, which say what a "
+          "reply is",
+          which);
+    if (one.answer &&
+        (one.answer->has(TemplatePart::Kind::connection) || one.answer->has(TemplatePart::Kind::counter)))
+      return fmt::format(
+          "the reply to {} has {{connection}} or {{counter}}, and a server does not know the number of a "
+          "connection",
+          which);
+  }
+  if (script.first && !script.first_answer)
+    return "the first words have no reply: say first-answer, or first-expect with exact:";
+  if (!script.first && !script.first_expect.empty())
+    return "a server of joust does not speak first (first-expect)";
+  return {};
+}
+
+void check_server(const Script& script) {
+  if (const std::string reason = why_no_answers(script); !reason.empty()) throw std::invalid_argument(reason);
 }
 
 }  // namespace joust::script

@@ -58,6 +58,9 @@ std::vector<ProtocolOption> options();
 // Makes the script of options. Throws std::invalid_argument, with the option and the remedy.
 std::shared_ptr<const Script> script_of(const Parameters& parameters);
 
+// Returns why a server cannot answer each message of the script; empty if it can.
+std::string why_no_answers(const Script& script);
+
 // Checks what only a client needs, or a server. Throw std::invalid_argument.
 void check_client(const Script& script);
 void check_server(const Script& script);

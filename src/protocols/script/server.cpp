@@ -15,41 +15,47 @@ namespace joust::script {
 namespace {
 
 constexpr std::uint64_t kLeastRate = 1024;  // bytes per second; see RequestResponse::least_rate
-constexpr std::size_t kShown = 60;          // bytes of a message in a complaint
+// Bytes of a request, whose form is looked for among all messages: more would keep other peers waiting.
+constexpr std::size_t kLargestRequest = 64 << 10;
+constexpr std::size_t kShown = 60;  // bytes of a message in a complaint
 
 class ScriptHandler final : public Handler {
  public:
   explicit ScriptHandler(std::shared_ptr<const Script> script) : script_(std::move(script)) {}
 
   bool on_message(Bytes message, Writer& replies) override {
-    const MessageNumber number{.number = answered_, .seed = script_->seed};
-    if (const auto& first = script_->first; first && script_->first_answer && first->match(message)) {
-      (void)script_->first_answer->render(number, nullptr, {}, reply_);
-      replies.send(reply_.bytes);
-      return true;
-    }
+    if (message.size() > kLargestRequest)
+      return refuse(fmt::format("a request has more than {} bytes", kLargestRequest));
+    if (script_->first && script_->first->match(message))
+      return reply(*script_->first_answer, nullptr, message, replies);
     for (const Message& one : script_->messages) {
-      if (one.expect.kind() == Expectation::Kind::echo && !one.answer && one.send.match(message)) {
-        replies.send(message);
-        ++answered_;
-        return true;
-      }
-      if (!one.answer) continue;
       const auto request = one.send.match(message);
       if (!request) continue;
-      (void)one.answer->render(number, &*request, message, reply_);
-      replies.send(reply_.bytes);
+      if (one.answer) return reply(*one.answer, &*request, message, replies);
       ++answered_;
+      replies.send(message);  // the only other reply is an echo
       return true;
     }
     if (script_->last && script_->last->match(message)) return false;  // the peer's end
-    complaint_ =
-        fmt::format("no message of the script is '{}'", printable(as_text(message).substr(0, kShown)));
-    return false;
+    return refuse(
+        fmt::format("no message of the script is '{}'", printable(as_text(message).substr(0, kShown))));
   }
   std::string_view complaint() const override { return complaint_; }
 
  private:
+  bool reply(const Template& answer, const Rendered* request, Bytes message, Writer& replies) {
+    const MessageNumber number{.number = answered_, .seed = script_->seed};
+    if (request != nullptr) ++answered_;
+    if (const auto made = answer.render(number, request, message, reply_); !made) return refuse(made.error());
+    replies.send(reply_.bytes);
+    return true;
+  }
+
+  bool refuse(std::string complaint) {
+    complaint_ = std::move(complaint);
+    return false;
+  }
+
   const std::shared_ptr<const Script> script_;
   std::uint64_t answered_ = 0;
   Rendered reply_;

@@ -54,6 +54,8 @@ void write_binary(std::uint64_t number, const TemplatePart& part, std::byte* to)
 struct OpenSize {
   const TemplatePart* part = nullptr;
   std::size_t at = 0, begin = 0, end = SIZE_MAX;  // its own place, and the bytes that it counts
+  std::size_t values_before = 0;                  // values that stand before it
+  std::size_t sizes_at_end = SIZE_MAX;            // sizes that stand before its end
 };
 
 std::size_t counted_by(const OpenSize& size, std::size_t all) {
@@ -70,18 +72,14 @@ void insert_decimal_sizes(std::vector<OpenSize>& sizes, Rendered& message) {
     append_decimal(counted_by(size, message.bytes.size()), 0, digits);
     message.bytes.insert(message.bytes.begin() + static_cast<std::ptrdiff_t>(size.at), digits.begin(),
                          digits.end());
-    const auto shift = [&](std::size_t& place) {
-      if (place != SIZE_MAX && place >= size.at) place += digits.size();
-    };
-    for (auto& [begin, end] : message.values) {
-      shift(begin);
-      shift(end);
+    for (std::size_t value = size.values_before; value < message.values.size(); ++value) {
+      message.values[value].first += digits.size();
+      message.values[value].second += digits.size();
     }
     for (std::size_t other = 0; other < sizes.size(); ++other) {
-      if (other == i) continue;
-      if (other > i) shift(sizes[other].at);
-      if (sizes[other].begin > size.at || other > i) shift(sizes[other].begin);
-      shift(sizes[other].end);
+      if (other > i) sizes[other].at += digits.size();
+      if (other >= i) sizes[other].begin += digits.size();
+      if (sizes[other].end != SIZE_MAX && sizes[other].sizes_at_end > i) sizes[other].end += digits.size();
     }
   }
 }
@@ -105,27 +103,39 @@ class Renderer {
         return {};
       case Kind::size:
         if (part.is_binary) bytes.resize(begin + part.width);
-        sizes_.push_back({.part = &part, .at = begin, .begin = bytes.size()});
+        sizes_.push_back(
+            {.part = &part, .at = begin, .begin = bytes.size(), .values_before = into_.values.size()});
         return {};
       case Kind::begin:
         sizes_.back().begin = begin;
         return {};
       case Kind::end:
-        last_open().end = begin;
+        end_size(begin);
         return {};
       default:
         break;
     }
-    const std::string wrong = add_value(part);
+    std::string wrong;
+    if (bytes.size() > kLargestMessage)
+      wrong = fmt::format("a message has more than {} bytes", kLargestMessage);
+    else
+      wrong = add_value(part);
     into_.values.emplace_back(begin, bytes.size());
     return wrong;
   }
 
-  void finish() {
+  // Writes the sizes. Returns an error, or an empty string.
+  std::string finish() {
     insert_decimal_sizes(sizes_, into_);
-    for (const OpenSize& size : sizes_)
-      if (size.part->is_binary)
-        write_binary(counted_by(size, into_.bytes.size()), *size.part, into_.bytes.data() + size.at);
+    std::string wrong;
+    for (const OpenSize& size : sizes_) {
+      if (!size.part->is_binary) continue;
+      const std::uint64_t bytes = counted_by(size, into_.bytes.size());
+      if (size.part->width < sizeof bytes && bytes >> (8 * size.part->width) != 0)
+        wrong = fmt::format("{} bytes are more than {{size:u{}}} can say", bytes, 8 * size.part->width);
+      write_binary(bytes, *size.part, into_.bytes.data() + size.at);
+    }
+    return wrong;
   }
 
  private:
@@ -172,8 +182,10 @@ class Renderer {
     return {};
   }
 
-  OpenSize& last_open() {
-    return *std::ranges::find(sizes_.rbegin(), sizes_.rend(), SIZE_MAX, &OpenSize::end);
+  void end_size(std::size_t at) {
+    OpenSize& last = *std::ranges::find(sizes_.rbegin(), sizes_.rend(), SIZE_MAX, &OpenSize::end);
+    last.end = at;
+    last.sizes_at_end = sizes_.size();
   }
 
   const MessageNumber& message_;
@@ -206,15 +218,18 @@ std::expected<Template, std::string> Template::compile(std::string_view text, st
 std::expected<void, std::string> Template::render(const MessageNumber& message, const Rendered* request,
                                                   Bytes reply, Rendered& into) const {
   Renderer renderer(message, request, reply, into);
+  std::string wrong;
   for (const TemplatePart& part : parts_)
-    if (std::string wrong = renderer.add(part); !wrong.empty()) return std::unexpected(std::move(wrong));
-  renderer.finish();
+    if (std::string missing = renderer.add(part); wrong.empty()) wrong = std::move(missing);
+  if (std::string too_large = renderer.finish(); wrong.empty()) wrong = std::move(too_large);
+  if (!wrong.empty()) return std::unexpected(std::move(wrong));
   return {};
 }
 
 std::optional<Rendered> Template::match(Bytes message) const {
-  Rendered found{.bytes = {message.begin(), message.end()}};
   const std::string_view text = as_text(message);
+  if (!text.starts_with(beginning())) return std::nullopt;
+  std::vector<std::pair<std::size_t, std::size_t>> values;
   std::size_t at = 0;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const TemplatePart& part = parts_[i];
@@ -227,10 +242,11 @@ std::optional<Rendered> Template::match(Bytes message) const {
     }
     const std::size_t end = end_of_value(i, text, at);
     if (end == text.npos) return std::nullopt;
-    if (part.kind != Kind::size) found.values.emplace_back(at, end);
+    if (part.kind != Kind::size) values.emplace_back(at, end);
     at = end;
   }
-  return at == text.size() ? std::optional(std::move(found)) : std::nullopt;
+  if (at != text.size()) return std::nullopt;
+  return Rendered{.bytes = {message.begin(), message.end()}, .values = std::move(values)};
 }
 
 // Returns where the value of a placeholder ends that begins at `at`: after its bytes if they are so many each
@@ -252,6 +268,14 @@ std::size_t Template::end_of_value(std::size_t part_index, std::string_view text
 bool Template::is_constant() const {
   return std::ranges::all_of(
       parts_, [](const TemplatePart& part) { return part.kind == TemplatePart::Kind::literal; });
+}
+
+bool Template::may_be_empty() const {
+  using Kind = TemplatePart::Kind;
+  return std::ranges::all_of(parts_, [](const TemplatePart& part) {
+    return part.kind == Kind::begin || part.kind == Kind::end || part.kind == Kind::reply ||
+           (part.kind == Kind::bytes && part.low == 0);
+  });
 }
 
 bool Template::has(TemplatePart::Kind kind) const {

@@ -163,7 +163,7 @@ std::string check_sizes(const std::vector<TemplatePart>& parts) {
     if (part.kind == Kind::size) ++open;
     if (part.kind == Kind::end) --open;
     if (part.kind == Kind::size) may_begin = true;
-    if (part.kind == Kind::begin) may_begin = false;
+    if (part.kind == Kind::begin || part.kind == Kind::end) may_begin = false;
   }
   return {};
 }

@@ -15,6 +15,8 @@
 
 namespace joust::script {
 
+inline constexpr std::size_t kLargestMessage = 1 << 20;  // bytes, boundaries included
+
 // {counter} is the number of the connection times this, and the number of the message.
 inline constexpr std::uint64_t kCounterStep = 1'000'000'000;
 

@@ -23,6 +23,21 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
   return found == catalogue.engines.end() ? nullptr : &*found;
 }
 
+// Returns the options of a case that its clients have.
+Settings client_options(const ProtocolRow& protocol, const Case& one) {
+  Settings options = one.options;
+  std::erase_if(options, [&](const auto& setting) {
+    const ProtocolOption* const option = protocol.option(setting.first);
+    return option == nullptr || !is_for(*option, Role::dial);
+  });
+  return options;
+}
+
+// Returns how the replies of a case are checked; empty if any reply counts.
+std::string verified_by(const ProtocolRow& protocol, const Case& one) {
+  return protocol.verified_by ? protocol.verified_by(client_options(protocol, one)) : protocol.verified;
+}
+
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.files) return "whole commands are timed, which have no generator";
   if (one.open_loop()) return "an open loop sends at the rate it is given";
@@ -31,6 +46,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const ProtocolRow* protocol = catalogue.protocol(one.protocol);
   const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
   if (!reason.empty()) return reason;
+  if (protocol != nullptr && protocol->no_ceiling)
+    return protocol->no_ceiling(client_options(*protocol, one));
   if (protocol == nullptr || protocol->has_ceiling) return {};
   constexpr auto kWhy =
       "of '{}' the server's own work is the larger part, which would slow down a client in "
@@ -156,17 +173,6 @@ void shorten(CaseResult& result, Duration share) {
   const auto sampled = std::chrono::round<Duration>(
       std::chrono::duration<double>(load.open_loop() ? kSamples / load.rate_per_s : 0));
   load.duration = std::min(load.duration, std::max<Duration>({kShortest, in_turns(generations), sampled}));
-}
-
-// Returns how the replies of a case are checked; empty if any reply counts.
-std::string verified_by(const ProtocolRow& protocol, const Case& one) {
-  if (!protocol.verified_by) return protocol.verified;
-  Settings client = one.options;
-  std::erase_if(client, [&](const auto& setting) {
-    const ProtocolOption* const option = protocol.option(setting.first);
-    return option == nullptr || !is_for(*option, Role::dial);
-  });
-  return protocol.verified_by(client);
 }
 
 // Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them

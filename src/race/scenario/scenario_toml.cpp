@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/toml_objection.hpp"
 #include "base/units.hpp"
 #include "race/scenario/cases_toml.hpp"
 #include "race/scenario/engine_choice.hpp"
@@ -243,6 +244,8 @@ std::expected<Scenario, std::string> read_scenario(const std::string& path, cons
                                        errno == 0 ? "it is empty" : std::strerror(errno)));
   if (content.size() > kLargestScenario)
     return std::unexpected(fmt::format("{}: a scenario has at most 1 MiB", path));
+  if (const std::string wrong = toml_objection(content); !wrong.empty())
+    return std::unexpected(fmt::format("{}: {}", path, wrong));
   Problems problems(path);
   Scenario scenario;
   scenario.file = path;

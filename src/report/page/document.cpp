@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "race/scenario/shell_command.hpp"
 #include "report/page/document.hpp"
 
 #include <fmt/format.h>
@@ -208,7 +209,9 @@ Document document_of(const Node& root) {
                     .rounds = root["rounds"].count(),
                     .seed = root["seed"].count()};
   read_scenario(root["scenario"], document);
-  for (const Node& word : root["command_line"].items()) document.command.push_back(word.text());
+  std::vector<std::string> command;
+  for (const Node& word : root["command_line"].items()) command.push_back(word.text());
+  document.command = race::shell_text(command);
   for (const Node& one : root["cases"].items()) document.heats.push_back(read_heat(one));
   if (document.heats.empty()) root["cases"].fail("is empty, and should have a case");
   for (const Node& one : root["checks"].items())

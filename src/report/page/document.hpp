@@ -99,7 +99,7 @@ struct Document {
   std::uint64_t rounds = 0, seed = 0;
   std::string server_cpus{}, client_cpus{};
   std::string scenario_file{}, scenario_text{};
-  std::vector<std::string> command{};
+  std::string command{};  // as for a shell
   std::vector<Heat> heats{};  // the cases
   std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};

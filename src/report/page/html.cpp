@@ -5,7 +5,6 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "race/scenario/shell_command.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/html_parts.hpp"
 #include "report/page/pictures.hpp"
@@ -167,7 +166,7 @@ Markup environment_part(const Document& document) {
 
 Markup command_part(const Document& document) {
   Markup part = heading("Run it again");
-  if (!document.command.empty()) part += element("pre", race::shell_text(document.command));
+  if (!document.command.empty()) part += element("pre", document.command);
   part += paragraph("faint", text(fmt::format("With --seed {} the order is the same.", document.seed)));
   if (!document.scenario_text.empty())
     part += folded(text("The scenario " + document.scenario_file), element("pre", document.scenario_text));

@@ -5,7 +5,6 @@
 
 #include "base/printable.hpp"
 #include "base/words.hpp"
-#include "race/scenario/shell_command.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/tables.hpp"
 
@@ -119,7 +118,7 @@ std::string markdown_text(const Document& document) {
   text += tables + md_legend(tables);
   text += md_checks(document) + "\n";
   if (!document.command.empty())
-    text += fmt::format("To run it again:\n\n{}\n", md_code("sh", race::shell_text(document.command)));
+    text += fmt::format("To run it again:\n\n{}\n", md_code("sh", document.command));
   return text + md_facts(document);
 }
 
