@@ -129,9 +129,9 @@ struct Protocol {
   // Empty function: all options have an effect.
   std::function<std::string(const std::string& option, Role side, const Parameters& client)> no_effect{};
 
-  // Returns why a client with these options has no ceiling, as `has_ceiling` does; empty if it has one. Empty
-  // function: `has_ceiling` alone decides.
-  std::function<std::string(const Parameters& client)> no_ceiling{};
+  // Returns why a load has no ceiling, because a server with these options cannot answer it in one process
+  // with the client; empty if it can. Empty function: `has_ceiling` alone decides.
+  std::function<std::string(const Parameters& server)> no_ceiling{};
 
   // Returns the options of a server whose load is repeated, as in a race: the given ones, and those that a
   // client with these options needs in addition. Throws std::invalid_argument if the given ones do not allow

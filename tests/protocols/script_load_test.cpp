@@ -75,12 +75,13 @@ TEST_F(ScriptLoad, IsAnsweredByItsOwnServerHoweverTheStreamIsCut) {
   const Settings kinds[] = {
       {{"send", "PING {message}\\r\\n"}, {"expect", "exact:PONG {1}\\r\\n"}},
       {{"send", "{rand:1..1000000}\\n"}, {"expect", "echo"}},
-      {{"send", "{size:u32}{bytes:0..300}"}, {"frame", "u32"}, {"expect", "echo"}},
+      {{"send", "PING {message}\\r\\n"}, {"expect", "PONG {1}"}},
+      {{"send", "{size:u32}{bytes:0..300}"}, {"reply", "u32"}, {"expect", "echo"}},
       {{"send", "*2\\r\\n$4\\r\\nECHO\\r\\n${size}\\r\\n{begin}k{rand:1..999}{end}\\r\\n"},
-       {"frame", "resp"},
+       {"reply", "resp"},
        {"expect", "exact:${size}\\r\\n{begin}{1}{end}\\r\\n"}},
       {{"send", "a{message}\\r\\n\\r\\n"},
-       {"frame", "until:\\r\\n\\r\\n"},
+       {"reply", "until:\\r\\n\\r\\n"},
        {"expect", "contains:{1}"},
        {"answer", "got {1}\\r\\n\\r\\n"}},
   };
@@ -120,13 +121,16 @@ TEST_F(ScriptLoad, SaysWhyAReplyIsWrong) {
     load({.messages = 2}, {{"send", "GET {message}\\r\\n"}, {"expect", expect}}, *server);
     return verified() == 2 ? "right" : complaint();
   };
-  EXPECT_TRUE(complaint_about("exact:x{1}\\r\\n", "y").contains(
-      "the reply to 'GET 0\\x0d\\x0a' is wrong; a right one is 'x0\\x0d\\x0a'"))
+  EXPECT_TRUE(complaint_about("exact:x{1}\\r\\n", "y")
+                  .contains("the reply to 'GET 0\\x0d\\x0a' is wrong; a right one is 'x0\\x0d\\x0a'"))
       << complaint();
   EXPECT_TRUE(complaint_about("prefix:+", "-ERR").contains("a right one begins with '+'"));
   EXPECT_TRUE(complaint_about("length:4", "abc").contains("has 4 bytes"));
   EXPECT_EQ(complaint_about("length:5", "abc"), "right");
   EXPECT_EQ(complaint_about("prefix:+", "+OK"), "right");
+  EXPECT_EQ(complaint_about("+OK", "+OK"), "right") << "the end of the line is left out";
+  EXPECT_EQ(complaint_about("+OK\\r\\n", "+OK"), "right");
+  EXPECT_TRUE(complaint_about("+OK", "+OKAY").contains("a right one is '+OK'"));
   EXPECT_EQ(complaint_about("none", "anything"), "right");
   EXPECT_TRUE(complaint_about("echo", "GET 1").contains("is its request"));
 }
@@ -177,7 +181,7 @@ text = 'SET x {bytes:3}\r\n'
 TEST_F(ScriptLoad, TakesAllOfAConnectionThatEnds) {
   run_.emplace(LoadPlan{.messages = 1});
   const auto client = make_client(
-      parameters(Role::dial, {{"send", "GET /\\r\\n"}, {"frame", "close"}, {"expect", "exact:hello"}}),
+      parameters(Role::dial, {{"send", "GET /\\r\\n"}, {"reply", "close"}, {"expect", "exact:hello"}}),
       *run_);
   const auto session = client->open({});
   session->on_open(Pair::kBegin);
@@ -217,16 +221,16 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
   };
   expect_refusal({}, "--send: there is no message");
   expect_refusal({{"send", "{x}"}}, "--send: at character 1: there is no placeholder 'x'");
-  expect_refusal({{"send", "a"}, {"expect", "b"}}, "--expect: 'b': say what a right reply is");
+  expect_refusal({{"send", "a"}, {"expect", "prefx:b"}}, "--expect: 'prefx:b': say what a right reply is");
   expect_refusal({{"send", "a"}, {"expect", "exact:{2}"}}, "{2}: the request has 0 placeholders");
   expect_refusal({{"send", "a{1}"}}, "{1} is a value of a request");
   expect_refusal({{"send", "a{reply:0+1}"}, {"expect", "echo"}}, "leave {1} and echo out");
-  expect_refusal({{"send", "a"}, {"frame", "x"}}, "--frame: 'x' is no frame");
-  expect_refusal({{"send", "a"}, {"frame", "datagram"}}, "--reply-id");
-  expect_refusal({{"send", "a"}, {"frame", "datagram"}, {"reply-id", "u16@0"}}, "a message without {id:u16}");
+  expect_refusal({{"send", "a"}, {"reply", "x"}}, "--reply: 'x' is no frame");
+  expect_refusal({{"send", "a"}, {"reply", "datagram"}}, "--reply-id");
+  expect_refusal({{"send", "a"}, {"reply", "datagram"}, {"reply-id", "u16@0"}}, "a message without {id:u16}");
   expect_refusal({{"send", "a"}, {"reply-id", "u8"}}, "--reply-id: 'u8'");
   expect_refusal({{"send", "a"}, {"first", "b"}}, "--first-expect");
-  expect_refusal({{"send", "a"}, {"frame", "close"}, {"first-expect", "prefix:x"}}, "--frame close");
+  expect_refusal({{"send", "a"}, {"reply", "close"}, {"first-expect", "prefix:x"}}, "--reply close");
   expect_refusal({{"script", "x = 1"}, {"send", "a"}}, "--send: the script has it");
   expect_refusal({{"script", "snd = 'x'"}}, "--script: snd: there is no such key; did you mean 'send'?");
   expect_refusal({{"script", "send = 1"}}, "--script: send: write a text");
@@ -236,8 +240,7 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
   expect_refusal({{"script", "[[send]]\ntext = 'a'\nweight = 0"}},
                  "send[0].weight: write a whole number from 1");
   expect_refusal({{"send", "a"}}, "the message has no reply", Role::serve);
-  expect_refusal({{"send", "a"}, {"expect", "echo"}, {"request-frame", "close"}}, "--request-frame",
-                 Role::serve);
+  expect_refusal({{"send", "a"}, {"expect", "echo"}, {"request", "close"}}, "--request", Role::serve);
   expect_refusal({{"send", "a"}, {"answer", "{connection}"}}, "does not know the number", Role::serve);
   expect_refusal({{"send", "a"}, {"first-expect", "echo"}}, "the first words are no request");
   expect_refusal({{"send", "a"}, {"first", "b"}, {"first-expect", "exact:{1}"}},

@@ -25,8 +25,22 @@ constexpr Word kWords[] = {
 };
 
 bool has_template(Expectation::Kind kind) {
-  return kind == Expectation::Kind::exact || kind == Expectation::Kind::prefix ||
-         kind == Expectation::Kind::contains;
+  using Kind = Expectation::Kind;
+  return kind == Kind::text || kind == Kind::exact || kind == Kind::prefix || kind == Kind::contains;
+}
+
+// Returns whether a text begins like a kind of expectation, "prefx:": it is then no text of a reply.
+bool has_kind(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  return colon != text.npos && !name.empty() &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz") == name.npos;
+}
+
+std::string_view without_line_end(std::string_view reply) {
+  if (reply.ends_with('\n')) reply.remove_suffix(1);
+  if (reply.ends_with('\r')) reply.remove_suffix(1);
+  return reply;
 }
 
 }  // namespace
@@ -37,14 +51,14 @@ std::expected<Expectation, std::string> Expectation::parse(std::string_view text
   const Word* word = nullptr;
   for (const Word& one : kWords)
     if (one.name == name && one.has_text == (colon != text.npos)) word = &one;
-  if (word == nullptr)
-    return std::unexpected(
-        fmt::format("'{}': say what a right reply is: exact:TEXT, prefix:TEXT, contains:TEXT, length:BYTES, "
-                    "match:EXPRESSION, echo, or none",
-                    printable(text)));
+  if (word == nullptr && (text.empty() || has_kind(text)))
+    return std::unexpected(fmt::format(
+        "'{}': say what a right reply is: TEXT, exact:TEXT, prefix:TEXT, contains:TEXT, length:BYTES, "
+        "match:EXPRESSION, echo, or none",
+        printable(text)));
   Expectation made;
-  made.kind_ = word->kind;
-  made.text_ = word->has_text ? text.substr(colon + 1) : "";
+  made.kind_ = word == nullptr ? Kind::text : word->kind;
+  made.text_ = word == nullptr ? text : word->has_text ? text.substr(colon + 1) : "";
   if (has_template(made.kind_)) {
     auto compiled = Template::compile(made.text_, payload);
     if (!compiled) return std::unexpected(compiled.error());
@@ -80,6 +94,7 @@ bool Expectation::right(Bytes reply, const MessageNumber& message, const Rendere
       return expression_->find(as_text(reply)).has_value();
     case Kind::echo:
       return same_bytes(reply, request->bytes);
+    case Kind::text:
     case Kind::exact:
     case Kind::prefix:
     case Kind::contains:
@@ -92,6 +107,7 @@ bool Expectation::right(Bytes reply, const MessageNumber& message, const Rendere
   }
   if (kind_ == Kind::exact) return same_bytes(reply, wanted->bytes);
   const std::string_view text = as_text(wanted->bytes);
+  if (kind_ == Kind::text) return without_line_end(as_text(reply)) == without_line_end(text);
   return kind_ == Kind::prefix ? as_text(reply).starts_with(text) : as_text(reply).contains(text);
 }
 
@@ -103,6 +119,7 @@ std::string Expectation::description(const Rendered& scratch) const {
   switch (kind_) {
     case Kind::none:
       return "is anything";
+    case Kind::text:
     case Kind::exact:
       return "is " + text;
     case Kind::prefix:

@@ -16,11 +16,11 @@ namespace joust::script {
 // The rule for a right reply. Compiled once; immutable; any thread.
 class Expectation {
  public:
-  enum class Kind : std::uint8_t { none, exact, prefix, contains, length, match, echo };
+  enum class Kind : std::uint8_t { none, text, exact, prefix, contains, length, match, echo };
 
-  // Parses "none", "exact:TEMPLATE", "prefix:TEMPLATE", "contains:TEMPLATE", "length:BYTES",
-  // "match:EXPRESSION" or "echo". In templates {1}, {2}, ... are the values of the request. An error says
-  // what is possible. `payload`: see Template.
+  // Parses a text, "none", "exact:TEMPLATE", "prefix:TEMPLATE", "contains:TEMPLATE", "length:BYTES",
+  // "match:EXPRESSION" or "echo". A text alone is that of a reply, without the end of its line. In templates
+  // {1}, {2}, ... are the values of the request. An error says what is possible. `payload`: see Template.
   static std::expected<Expectation, std::string> parse(std::string_view text, std::size_t payload);
 
   bool checks() const { return kind_ != Kind::none; }
@@ -35,7 +35,7 @@ class Expectation {
   std::string description(const Rendered& scratch) const;
 
   Kind kind() const { return kind_; }
-  const Template& form() const { return template_; }  // of exact, prefix and contains
+  const Template& form() const { return template_; }  // of text, exact, prefix and contains
 
  private:
   Kind kind_ = Kind::none;

@@ -60,8 +60,8 @@ std::string template_of_hex(std::string_view digits, const std::string& where) {
 
 class FileReader {
  public:
-  inline static const std::vector<std::string> kKeys{"send",   "frame",    "request-frame", "expect",
-                                                     "answer", "first",    "first-expect",  "first-answer",
+  inline static const std::vector<std::string> kKeys{"send",   "reply",    "request",      "expect",
+                                                     "answer", "first",    "first-expect", "first-answer",
                                                      "last",   "reply-id", "seed"};
 
   FileReader(const std::string& name, const toml::table& table) : name_(name), table_(table) {}
@@ -69,8 +69,8 @@ class FileReader {
   ScriptTexts read() {
     ScriptTexts script;
     check_keys(table_, "", kKeys);
-    script.frame = text(table_, "", "frame");
-    script.request_frame = text(table_, "", "request-frame");
+    script.frame = text(table_, "", "reply");
+    script.request_frame = text(table_, "", "request");
     script.expect = text(table_, "", "expect");
     script.answer = text(table_, "", "answer");
     script.first = text(table_, "", "first");
@@ -185,8 +185,8 @@ ScriptTexts read_options(const Parameters& parameters) {
     return Text{"--" + name, found->second};
   };
   ScriptTexts script;
-  script.frame = read("frame");
-  script.request_frame = read("request-frame");
+  script.frame = read("reply");
+  script.request_frame = read("request");
   script.answer = read("answer");
   script.first = read("first");
   script.last = read("last");
@@ -208,9 +208,10 @@ class Maker {
 
   Script make() const {
     Script script{.seed = texts_.seed};
-    script.frame = frame_of(texts_.frame.value_or(Text{"--frame", "line"}));
+    script.frame = frame_of(texts_.frame.value_or(Text{"--reply", "line"}));
     script.requests = texts_.request_frame ? frame_of(*texts_.request_frame) : script.frame;
-    for (const MessageTexts& message : texts_.messages) script.messages.push_back(message_of(message));
+    for (const MessageTexts& message : texts_.messages)
+      script.messages.push_back(message_of(message, script.frame));
     if (texts_.first) script.first = own_template(*texts_.first);
     if (texts_.last) script.last = own_template(*texts_.last);
     if (script.first && script.first->has(TemplatePart::Kind::reply))
@@ -268,7 +269,7 @@ class Maker {
                                 send.values()));
   }
 
-  Message message_of(const MessageTexts& texts) const {
+  Message message_of(const MessageTexts& texts, const Frame& frame) const {
     Message message{.send = own_template(texts.send), .weight = texts.weight};
     if (message.send.may_be_empty())
       refuse(texts.send.where,
@@ -287,6 +288,8 @@ class Maker {
       check_values(*message.answer, message.send, answer->where);
     } else if (message.expect.kind() == Expectation::Kind::exact) {
       message.answer = message.expect.form();
+    } else if (message.expect.kind() == Expectation::Kind::text && frame.text == "line") {
+      message.answer = compiled({expect->where, expect->text + "\\r\\n"});
     }
     return message;
   }
@@ -325,13 +328,14 @@ std::vector<ProtocolOption> options() {
        .summary = "the text of a request, such as 'GET key:{rand:1..1000}\\r\\n'; @FILE reads it from a file",
        .standard = "",
        .from_file = ProtocolOption::FromFile::after_at},
-      {.name = "frame",
+      {.name = "reply",
        .summary = "where a reply ends: length:BYTES, line, until:BYTES, u8, u16, u32 or u64 (with le, +self, "
                   "@BYTE), resp, http, datagram, close [line]",
        .standard = ""},
       {.name = "expect",
-       .summary = "what a right reply is: exact:TEXT, prefix:TEXT, contains:TEXT, length:BYTES, "
-                  "match:EXPRESSION, echo; none: replies are not verified [none]",
+       .summary =
+           "what a right reply is: TEXT (without the end of its line), exact:TEXT, prefix:TEXT, "
+           "contains:TEXT, length:BYTES, match:EXPRESSION, echo; none: replies are not verified [none]",
        .standard = "",
        .from_file = ProtocolOption::FromFile::after_at},
       {.name = "first",
@@ -352,14 +356,14 @@ std::vector<ProtocolOption> options() {
            "over datagrams: the form and the place of the number in a reply that {id} puts into its request: "
            "u16@0",
        .standard = ""},
-      {.name = "request-frame",
+      {.name = "request",
        .summary = "where a request ends, if not as a reply does",
        .standard = "",
        .loads = false},
       {.name = "answer",
        .summary =
-           "what the server replies; {1}, {2}, ... are the values of the request [what --expect exact: or "
-           "echo says]",
+           "what the server replies; {1}, {2}, ... are the values of the request [what --expect says, if "
+           "that is TEXT, exact: or echo]",
        .standard = "",
        .from_file = ProtocolOption::FromFile::after_at,
        .loads = false},

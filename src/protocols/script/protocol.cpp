@@ -24,15 +24,15 @@ Protocol script_protocol() {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")
                                                    : std::string();
   };
-  protocol.no_ceiling = [](const Parameters& client) -> std::string {
-    const std::string reason = script::why_no_answers(*script::script_of(client));
+  protocol.no_ceiling = [](const Parameters& server) -> std::string {
+    const std::string reason = script::why_no_answers(*script::script_of(server));
     return reason.empty() ? "" : "of this script there is no server of joust: " + reason;
   };
   protocol.demands = [](const Parameters& parameters, const LoadPlan*) {
     const bool is_datagram = !script::script_of(parameters)->frame.cutter;
     return Demands{
-        .stream = is_datagram ? "" : "its frame cuts a stream: over messages it is --frame datagram",
-        .messages = is_datagram ? "--frame datagram needs an engine over UDP" : ""};
+        .stream = is_datagram ? "" : "its frame cuts a stream: over messages it is --reply datagram",
+        .messages = is_datagram ? "--reply datagram needs an engine over UDP" : ""};
   };
   protocol.options = script::options();
   protocol.make_server = script::make_server;

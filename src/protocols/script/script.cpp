@@ -48,10 +48,10 @@ std::optional<std::uint64_t> ReplyId::number_in(Bytes reply, std::uint64_t writt
 
 void check_client(const Script& script) {
   if (!script.frame.unavailable.empty())
-    throw std::invalid_argument("--frame http: " + script.frame.unavailable);
+    throw std::invalid_argument("--reply http: " + script.frame.unavailable);
   if (script.frame.ends_connection && !script.first_expect.empty())
     throw std::invalid_argument(
-        "--frame close: each message has a connection of its own, and no first words (--first, "
+        "--reply close: each message has a connection of its own, and no first words (--first, "
         "--first-expect)");
   if (!script.frame.cutter && !script.id)
     throw std::invalid_argument(
@@ -67,9 +67,8 @@ void check_client(const Script& script) {
 
 std::string why_no_answers(const Script& script) {
   if (script.requests.ends_connection || script.requests.text == "http")
-    return fmt::format(
-        "a server needs to know where a request ends, and '{}' does not say that (--request-frame)",
-        script.requests.text);
+    return fmt::format("a server needs to know where a request ends, and '{}' does not say that (--request)",
+                       script.requests.text);
   for (std::size_t i = 0; i < script.messages.size(); ++i) {
     const Message& one = script.messages[i];
     const std::string which = script.messages.size() == 1 ? "the message" : fmt::format("send[{}]", i);

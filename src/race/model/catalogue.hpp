@@ -33,8 +33,8 @@ struct ProtocolRow {
   bool counts_turns = false;                         // only between two messages, which are transfers
   std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
   bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
-  // Returns why a client with these options has none; empty if it has one. Null: `has_ceiling` decides.
-  std::function<std::string(const Settings& client)> no_ceiling{};
+  // Returns why there is none with these options of a server; empty if there is. Null: `has_ceiling` decides.
+  std::function<std::string(const Settings& server)> no_ceiling{};
   std::vector<ProtocolOption> options{};
   std::string verified = "byte for byte";  // how replies are checked
   // Returns it for a client with these options; an empty text if any reply counts. Null: `verified`.

@@ -23,19 +23,20 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
   return found == catalogue.engines.end() ? nullptr : &*found;
 }
 
-// Returns the options of a case that its clients have.
-Settings client_options(const ProtocolRow& protocol, const Case& one) {
+// Returns the options of a case that a side has.
+Settings options_of(const ProtocolRow& protocol, const Case& one, Role side) {
   Settings options = one.options;
   std::erase_if(options, [&](const auto& setting) {
     const ProtocolOption* const option = protocol.option(setting.first);
-    return option == nullptr || !is_for(*option, Role::dial);
+    return option == nullptr || !is_for(*option, side);
   });
   return options;
 }
 
 // Returns how the replies of a case are checked; empty if any reply counts.
 std::string verified_by(const ProtocolRow& protocol, const Case& one) {
-  return protocol.verified_by ? protocol.verified_by(client_options(protocol, one)) : protocol.verified;
+  return protocol.verified_by ? protocol.verified_by(options_of(protocol, one, Role::dial))
+                              : protocol.verified;
 }
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
@@ -47,7 +48,7 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
   if (!reason.empty()) return reason;
   if (protocol != nullptr && protocol->no_ceiling)
-    return protocol->no_ceiling(client_options(*protocol, one));
+    return protocol->no_ceiling(options_of(*protocol, one, Role::serve));
   if (protocol == nullptr || protocol->has_ceiling) return {};
   constexpr auto kWhy =
       "of '{}' the server's own work is the larger part, which would slow down a client in "
