@@ -45,9 +45,12 @@ std::expected<std::string, std::string> read_value(const ProtocolOption& option,
 struct Parameters {
   std::size_t payload = 32;      // bytes of one message, without framing
   std::uint64_t connection = 0;  // 0, 1, 2 ...: the connection's number in the load (exchanges only)
-  Delivery delivery{};           // exchanges only
-  bool on_loopback = false;      // other machines cannot reach the addresses (servers only)
-  Settings options{};            // every option of the protocol for this side, by name
+  // Requests of earlier connections that this one continues (exchanges only): request number n of this
+  // connection is number first_request + n of the load's channel.
+  std::uint64_t first_request = 0;
+  Delivery delivery{};       // exchanges only
+  bool on_loopback = false;  // other machines cannot reach the addresses (servers only)
+  Settings options{};        // every option of the protocol for this side, by name
   // Receives each message, and outlives the service; null: nobody wants them (exchanges only).
   const MessageTrace* trace = nullptr;
 

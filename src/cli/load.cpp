@@ -39,7 +39,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect 127.0.0.1:9000 --try 1    shows the bytes of one message and its reply
 {2}  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
-All connections are open before the first message; every reply is verified byte for byte.
+All connections are open before the first message; every reply is verified as its protocol says.
 Without -R the loop is closed: a connection waits for its reply, so a server that stops delays one message of
 each, and users would find it slower than its latency says. With -R latency counts from the time at which a
 message was due, "uncorrected" from the time at which it was sent, and "sent late by" is the load's own part.

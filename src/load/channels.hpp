@@ -34,6 +34,7 @@ struct Channel {
   bool settled = false;         // counted by LoadRun::settled()
   bool entered_window = false;  // counted as behind at the window's opening, in an open loop
   bool answered = false;        // counted by Recorder::answered()
+  std::uint64_t requests = 0;   // numbers of requests that its earlier connections have used up
   std::uint64_t in_window = 0;  // requests sent for the window (messages only)
   std::optional<Schedule> schedule{};
   std::unique_ptr<Handover> handover{};  // from a connection that has ended with a reply

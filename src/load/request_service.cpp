@@ -21,6 +21,7 @@ std::unique_ptr<Session> RequestService::open(const ConnectionInfo& info) {
 std::unique_ptr<Session> RequestService::session_of(Channel& channel, const Delivery& delivery) {
   Parameters parameters = parameters_;
   parameters.connection = channel.number;
+  parameters.first_request = channel.requests;
   parameters.delivery = delivery;
   const Framing framing = delivery.by_message() ? Length4{delivery.largest_message} : framing_;
   std::unique_ptr<Exchange> exchange = make_(parameters);

@@ -347,6 +347,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
 void RequestSession::leave_channel(const Failure& failure, Time now) {
   failed_ = true;
   if (greeted_) exchange_->on_failure();
+  channel_.requests += writer_.requests();
   progress_.leave(channel_, greeted_, now);
   run_.lost(std::move(channel_), failure, now);
 }
@@ -367,6 +368,7 @@ void RequestSession::hand_over(Time now) {
   channel_.handover = progress_.hand_over(now);
   failed_ = true;  // the connection takes no part any more
   channel_.replied = channel_.ever_replied = true;
+  channel_.requests += replies_;
   run_.handed_over(std::move(channel_), now);
 }
 

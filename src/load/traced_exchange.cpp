@@ -9,12 +9,17 @@
 namespace joust {
 namespace {
 
-std::vector<std::byte> content_of(const Outbox& outbox) {
-  constexpr std::size_t kMostSegments = 64;
-  std::array<Segment, kMostSegments> segments;
+std::vector<std::byte> content_of(Outbox& outbox) {
+  std::array<Segment, 4> segments;
   std::vector<std::byte> bytes;
-  for (const Segment& one : std::span(segments).first(outbox.segments(segments))) {
-    bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+  while (const std::size_t count = outbox.segments(segments)) {
+    std::size_t taken = 0;
+    for (const Segment& one : std::span(segments).first(count)) {
+      bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+      taken += one.bytes.size();
+    }
+    outbox.consumed(taken);
+    outbox.released(taken);
   }
   return bytes;
 }

@@ -284,6 +284,7 @@ ordered_json case_json(const CaseResult& one) {
   return {{"name", one.plan.name},
           {"title", one.plan.title},
           {"protocol", one.plan.protocol},
+          {"verified", one.verified.empty() ? ordered_json(nullptr) : ordered_json(one.verified)},
           {"files", files_json(one.plan.files)},
           {"options", one.plan.options},
           {"load", load_json(one.plan)},

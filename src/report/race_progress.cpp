@@ -7,6 +7,7 @@
 #include "base/printable.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust::report {
@@ -42,7 +43,7 @@ std::string round_words(const race::RaceObserver::Step& step) {
 // Returns what follows the stage of a race: the ratios so far, and what disturbs them.
 std::string interim_of(const race::RaceObserver::Step& step) {
   std::string text = step.interim.empty() ? "" : "  " + step.interim;
-  for (const std::string& warning : step.warnings) text += fmt::format("  ! {}", warning);
+  if (!step.warnings.empty()) text += fmt::format("  ! last round: {}", join(step.warnings));
   return text;
 }
 
@@ -53,8 +54,11 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
   const std::string of_sweep = step.load_case.point ? "  " + step.load_case.name : "";
   const std::string stage = (step.counting ? "system calls" : round_words(step)) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
-  if (by_time)
-    return line_by_time(stage, step.time, elapsed) + (step.interim.empty() ? rate : "") + interim_of(step);
+  // The figures take the place of the bar: a line of a usual terminal has no room for both.
+  if (by_time && !interim_of(step).empty())
+    return fmt::format("{}  {} of {}{}", stage, format_duration(elapsed), format_duration(step.time),
+                       interim_of(step));
+  if (by_time) return line_by_time(stage, step.time, elapsed) + rate;
   return fmt::format("{}  {}  trial {}/{}  {}{}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
                      step.trials, bar(step.trial - 1, step.trials), rate,
                      eta(elapsed, step.trial - 1, step.trials), interim_of(step));

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <stdexcept>
@@ -192,6 +193,25 @@ TEST_F(ScriptLoad, TakesAllOfAConnectionThatEnds) {
   EXPECT_TRUE(session->finished());
 }
 
+// The messages of a channel go on where those of its earlier connections have ended.
+TEST_F(ScriptLoad, NumbersGoOnOnTheNextConnection) {
+  run_.emplace(LoadPlan{.messages = 3});
+  const auto client = make_client(
+      parameters(Role::dial, {{"send", "{message} {counter}\\n"}, {"reply", "close"}, {"expect", "ok"}}),
+      *run_);
+  for (const char* sent : {"0 0\n", "1 1\n", "2 2\n"}) {
+    const auto session = client->open({});
+    session->on_open(Pair::kBegin);
+    std::array<Segment, 4> segments;
+    ASSERT_EQ(session->output(segments), 1U);
+    EXPECT_EQ(as_text(segments[0].bytes), sent);
+    session->on_bytes(as_bytes("ok\n"), Pair::kBegin);
+    session->on_peer_finished(Pair::kBegin);
+    (void)client->redial(Pair::kBegin);
+  }
+  EXPECT_EQ(verified(), 3U) << complaint();
+}
+
 // Replies over datagrams come in any order: each has the number of its request.
 TEST(ScriptReplyId, IsThatOfTheNewestRequestWithItsNumber) {
   const ReplyId id{.width = 2, .offset = 1};
@@ -205,10 +225,10 @@ TEST(ScriptReplyId, IsThatOfTheNewestRequestWithItsNumber) {
   EXPECT_EQ(number("x", 10), UINT64_MAX);
 }
 
-std::string refusal(const Settings& options, Role side = Role::dial) {
+std::string refusal(const Settings& options, Role side = Role::dial, const LoadPlan& plan = {}) {
   try {
     const auto script = script_of(parameters(side, options));
-    side == Role::dial ? check_client(*script) : check_server(*script);
+    side == Role::dial ? check_client(*script, plan) : check_server(*script);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -241,7 +261,7 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
                  "send[0].weight: write a whole number from 1");
   expect_refusal({{"send", "a"}}, "the message has no reply", Role::serve);
   expect_refusal({{"send", "a"}, {"expect", "echo"}, {"request", "close"}}, "--request", Role::serve);
-  expect_refusal({{"send", "a"}, {"answer", "{connection}"}}, "does not know the number", Role::serve);
+  expect_refusal({{"send", "a"}, {"answer", "{connection}"}}, "which only a client knows", Role::serve);
   expect_refusal({{"send", "a"}, {"first-expect", "echo"}}, "the first words are no request");
   expect_refusal({{"send", "a"}, {"first", "b"}, {"first-expect", "exact:{1}"}},
                  "the first words are no request");
@@ -255,6 +275,19 @@ TEST(ScriptOptions, RefuseWhatDoesNotFit) {
   expect_refusal({{"script", dotted + " = 1"}}, "more than 5000 dots");
   expect_refusal({{"script", "x = {" + dotted + " = 1}"}}, "more than 5000 dots");
   expect_refusal({{"script", "[" + dotted + "]"}}, "more than 5000 dots");
+  expect_refusal({{"send", "a{rand:1..9}{message}"}, {"expect", "echo"}}, "put a text between them",
+                 Role::serve);
+  expect_refusal({{"send", "a{rand:1..9}5"}, {"expect", "echo"}}, "put a text between them", Role::serve);
+  expect_refusal({{"send", "a"}, {"answer", "{rand:1..9}"}}, "which only a client knows", Role::serve);
+  expect_refusal({{"send", "HEAD / HTTP/1.1\\r\\n\\r\\n"}, {"reply", "http"}}, "say GET");
+  const auto with_depth = [](const Settings& options, std::uint64_t depth) {
+    return refusal(options, Role::dial, {.depth = depth});
+  };
+  EXPECT_TRUE(with_depth({{"send", "a"}, {"reply", "close"}}, 2).contains("a connection of its own"));
+  EXPECT_TRUE(with_depth({{"send", "a{reply:0+1}"}}, 2).contains("one is under way at a time"));
+  EXPECT_TRUE(
+      with_depth({{"send", "{id:u16}"}, {"reply-id", "u16"}}, 40'000).contains("the same --reply-id"));
+  EXPECT_EQ(with_depth({{"send", "{id:u16}"}, {"reply-id", "u16"}}, 30'000), "");
   EXPECT_EQ(refusal({{"script", "[[send]]\nhex = '50 49 4e47 0a'\nexpect = 'echo'"}}, Role::serve), "");
 }
 

@@ -99,6 +99,18 @@ TEST(ScriptTemplate, WritesSizesOfWhatFollows) {
   EXPECT_EQ(written(compiled("Q{size:u32+self}select 1\\0")), std::string("Q\0\0\0\x0dselect 1\0", 14));
 }
 
+TEST(ScriptTemplate, HardlyEverRepeatsRandomBytes) {
+  const Template form = compiled("{bytes:12} {bytes:12}");
+  std::set<std::string> values;
+  for (std::uint64_t number = 0; number < 20'000; ++number) {
+    const std::string text = written(form, {.number = number});
+    values.insert(text.substr(0, 12));
+    values.insert(text.substr(13));
+  }
+  EXPECT_EQ(values.size(), 40'000U);
+  EXPECT_NE(written(form, {.connection = 1}), written(form, {.connection = 0, .seed = 1}));
+}
+
 TEST(ScriptTemplate, SaysWhichSizeOrMessageIsTooLarge) {
   const auto error = [](std::string_view text) {
     Rendered into;

@@ -64,10 +64,11 @@ TEST_F(Progress, OfARaceByTimeShowsTheTime) {
   EXPECT_EQ(progress_line(by_time, 98e3, std::chrono::seconds(30)),
             "round 7  30.0 s of 60.0 s at most  [##########..........]  98.0k msg/s");
   by_time.interim = "to epoll: threads 0.41";
-  EXPECT_TRUE(progress_line(by_time, 98e3, std::chrono::seconds(30)).ends_with(".]  to epoll: threads 0.41"));
+  EXPECT_TRUE(progress_line(by_time, 98e3, std::chrono::seconds(30))
+                  .ends_with("round 7  30.0 s of 60.0 s  to epoll: threads 0.41"));
   by_time.warnings = {"the client of epoll is full (93 %)"};
   EXPECT_TRUE(progress_line(by_time, 98e3, std::chrono::seconds(30))
-                  .ends_with("  to epoll: threads 0.41  ! the client of epoll is full (93 %)"));
+                  .ends_with("  to epoll: threads 0.41  ! last round: the client of epoll is full (93 %)"));
   by_time.warnings.clear();
   by_time.interim.clear();
   by_time.counting = true;

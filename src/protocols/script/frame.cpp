@@ -138,6 +138,12 @@ Parsed size_frame(std::string_view text) {
   return found_by([rules] { return size_finder(rules); });
 }
 
+bool is_last_of_http(Bytes reply) {
+  const std::size_t end = as_text(reply).find("\r\n\r\n");
+  const auto head = http::parse_reply(reply.first(end == std::string_view::npos ? reply.size() : end + 4));
+  return head && head->is_last;
+}
+
 Parsed frame_of(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon),
@@ -152,6 +158,7 @@ Parsed frame_of(std::string_view text) {
                  .ends_connection = true};
   if (text == "http")
     return Frame{.cutter = []() -> std::unique_ptr<Cutter> { return std::make_unique<http::ReplyCutter>(); },
+                 .is_last = is_last_of_http,
                  .unavailable = http::messages_unavailable()};
   for (const std::string_view width : {"u8", "u16", "u32", "u64"})
     if (name.starts_with(width)) return size_frame(text);

@@ -18,7 +18,9 @@ struct Frame {
   // Makes the cutter of one connection; any thread. Empty for `datagram`: the transport separates messages.
   std::function<std::unique_ptr<Cutter>()> cutter{};
   bool ends_connection = false;  // `close`: a message is all that comes until the peer ends the connection
-  std::string unavailable{};     // why this program does not have it; empty if it has it
+  // Returns whether the peer ends the connection with a message. Empty: no message says that.
+  bool (*is_last)(Bytes message) = nullptr;
+  std::string unavailable{};  // why this program does not have it; empty if it has it
 };
 
 // Parses "length:N", "line", "until:BYTES", "u8", "u16", "u32", "u64", "resp", "http", "datagram" or "close".

@@ -212,6 +212,7 @@ class Maker {
     script.requests = texts_.request_frame ? frame_of(*texts_.request_frame) : script.frame;
     for (const MessageTexts& message : texts_.messages)
       script.messages.push_back(message_of(message, script.frame));
+    for (const Message& message : script.messages) script.all_weights += message.weight;
     if (texts_.first) script.first = own_template(*texts_.first);
     if (texts_.last) script.last = own_template(*texts_.last);
     if (script.first && script.first->has(TemplatePart::Kind::reply))

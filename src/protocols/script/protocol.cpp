@@ -37,8 +37,8 @@ Protocol script_protocol() {
   protocol.options = script::options();
   protocol.make_server = script::make_server;
   protocol.make_client = script::make_client;
-  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
-    script::check_client(*script::script_of(parameters));
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan& plan) {
+    script::check_client(*script::script_of(parameters), plan);
   };
   protocol.check_server = [](const Parameters& parameters) {
     script::check_server(*script::script_of(parameters));

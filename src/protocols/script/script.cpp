@@ -12,10 +12,8 @@ namespace joust::script {
 
 const Message& Script::message(const MessageNumber& number) const {
   if (messages.size() == 1) return messages.front();
-  std::uint64_t all = 0;
-  for (const Message& one : messages) all += one.weight;
   const std::uint64_t of_connection = mixed(seed + number.connection * kMixStep + 1);
-  std::uint64_t place = mixed(of_connection + number.number * kMixStep) % all;
+  std::uint64_t place = mixed(of_connection + number.number * kMixStep) % all_weights;
   for (const Message& one : messages) {
     if (place < one.weight) return one;
     place -= one.weight;
@@ -46,7 +44,28 @@ std::optional<std::uint64_t> ReplyId::number_in(Bytes reply, std::uint64_t writt
   return back <= newest ? std::optional(newest - back) : std::nullopt;
 }
 
-void check_client(const Script& script) {
+// Refuses requests under way together where each depends on the reply before, or needs a connection of its
+// own.
+void check_depth(const Script& script, const LoadPlan& plan) {
+  if (plan.depth > 1 && script.frame.ends_connection)
+    throw std::invalid_argument(
+        "--depth: with --reply close each message has a connection of its own: leave it out");
+  if (plan.depth > 1 && script.takes_reply())
+    throw std::invalid_argument(
+        "--depth: with {reply} a message needs the reply before it, so one is under way at a time: leave it "
+        "out");
+  if (script.id && script.id->width < sizeof(std::uint64_t) &&
+      plan.depth > std::uint64_t{1} << (8 * script.id->width - 1))
+    throw std::invalid_argument(
+        fmt::format("--depth: of {} requests under way several would have the same --reply-id", plan.depth));
+}
+
+void check_client(const Script& script, const LoadPlan& plan) {
+  check_depth(script, plan);
+  for (const Message& one : script.messages)
+    if (script.frame.text == "http" && one.send.beginning().starts_with("HEAD "))
+      throw std::invalid_argument(
+          "--send: the reply to HEAD has no body, and --reply http waits for one: say GET");
   if (!script.frame.unavailable.empty())
     throw std::invalid_argument("--reply http: " + script.frame.unavailable);
   if (script.frame.ends_connection && !script.first_expect.empty())
@@ -65,6 +84,17 @@ void check_client(const Script& script) {
         "--reply-id: a message without {id:u16} has no number that its reply could have");
 }
 
+namespace {
+
+// Returns whether a reply depends on the number of a connection.
+bool needs_client(const Template& answer) {
+  using Kind = TemplatePart::Kind;
+  return answer.has(Kind::connection) || answer.has(Kind::counter) || answer.has(Kind::random) ||
+         answer.has(Kind::bytes);
+}
+
+}  // namespace
+
 std::string why_no_answers(const Script& script) {
   if (script.requests.ends_connection || script.requests.text == "http")
     return fmt::format("a server needs to know where a request ends, and '{}' does not say that (--request)",
@@ -77,15 +107,19 @@ std::string why_no_answers(const Script& script) {
           "{} has no reply: say --answer TEMPLATE, or --expect with exact: or echo, which say what a "
           "reply is",
           which);
-    if (one.answer &&
-        (one.answer->has(TemplatePart::Kind::connection) || one.answer->has(TemplatePart::Kind::counter)))
+    if (one.answer && needs_client(*one.answer))
       return fmt::format(
-          "the reply to {} has {{connection}} or {{counter}}, and a server does not know the number of a "
-          "connection",
+          "the reply to {} has {{connection}}, {{counter}} or a random value, which only a client knows",
           which);
+    if (one.send.is_ambiguous())
+      return fmt::format("{} has a value that ends where the next one begins: put a text between them",
+                         which);
   }
   if (script.first && !script.first_answer)
     return "the first words have no reply: say first-answer, or first-expect with exact:";
+  if (script.first_answer && needs_client(*script.first_answer))
+    return "the reply to the first words has {connection}, {counter} or a random value, which only a client "
+           "knows";
   if (!script.first && !script.first_expect.empty())
     return "a server of joust does not speak first (first-expect)";
   return {};

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "joust/load_plan.hpp"
 #include "joust/protocol.hpp"
 #include "protocols/script/expectation.hpp"
 #include "protocols/script/frame.hpp"
@@ -36,6 +37,7 @@ struct ReplyId {
 // immutable; any thread.
 struct Script {
   std::vector<Message> messages{};          // at least one
+  std::uint64_t all_weights = 0;            // the sum of theirs
   Frame frame{};                            // of replies
   Frame requests{};                         // of requests, for a server
   std::optional<Template> first{};          // what a connection sends before the load
@@ -62,7 +64,7 @@ std::shared_ptr<const Script> script_of(const Parameters& parameters);
 std::string why_no_answers(const Script& script);
 
 // Checks what only a client needs, or a server. Throw std::invalid_argument.
-void check_client(const Script& script);
+void check_client(const Script& script, const LoadPlan& plan);
 void check_server(const Script& script);
 
 }  // namespace joust::script

@@ -26,7 +26,7 @@ class ScriptHandler final : public Handler {
   bool on_message(Bytes message, Writer& replies) override {
     if (message.size() > kLargestRequest)
       return refuse(fmt::format("a request has more than {} bytes", kLargestRequest));
-    if (script_->first && script_->first->match(message))
+    if (!std::exchange(begun_, true) && script_->first && script_->first->match(message))
       return reply(*script_->first_answer, nullptr, message, replies);
     for (const Message& one : script_->messages) {
       const auto request = one.send.match(message);
@@ -57,6 +57,7 @@ class ScriptHandler final : public Handler {
   }
 
   const std::shared_ptr<const Script> script_;
+  bool begun_ = false;  // the first message has come
   std::uint64_t answered_ = 0;
   Rendered reply_;
   std::string complaint_;

@@ -50,6 +50,28 @@ void write_binary(std::uint64_t number, const TemplatePart& part, std::byte* to)
   }
 }
 
+std::byte letter_of(std::uint8_t random) {
+  static constexpr std::string_view kLetters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return static_cast<std::byte>(kLetters[random % kLetters.size()]);
+}
+
+// Appends random bytes. The first ones are drawn one by one, so that hardly two values are equal; the rest is
+// a part of one long text.
+void append_random(const TemplatePart& part, std::size_t size, std::uint64_t random,
+                   std::vector<std::byte>& bytes) {
+  constexpr std::size_t kDrawn = 16;
+  const std::size_t begin = bytes.size();
+  const Bytes rest = part.pattern->message(0, random);
+  bytes.insert(bytes.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+  std::uint64_t draws = 0;
+  for (std::size_t i = 0; i < std::min(size, kDrawn); ++i, draws >>= 8) {
+    if (i % sizeof draws == 0) draws = mixed(random + (i + 1) * kMixStep);
+    bytes[begin + i] = part.alphabet == Pattern::Alphabet::any ? static_cast<std::byte>(draws)
+                                                               : letter_of(static_cast<std::uint8_t>(draws));
+  }
+}
+
 // A size that is written when the message has all its bytes.
 struct OpenSize {
   const TemplatePart* part = nullptr;
@@ -158,9 +180,7 @@ class Renderer {
         append_decimal(in_range(random, part.low, part.high), part.width, bytes);
         break;
       case Kind::bytes: {
-        const Bytes slice = part.pattern->message(message_.connection + message_.seed, message_.number);
-        const auto size = static_cast<std::size_t>(in_range(random, part.low, part.high));
-        bytes.insert(bytes.end(), slice.begin(), slice.begin() + static_cast<std::ptrdiff_t>(size));
+        append_random(part, static_cast<std::size_t>(in_range(random, part.low, part.high)), random, bytes);
         break;
       }
       case Kind::id:
@@ -276,6 +296,20 @@ bool Template::may_be_empty() const {
     return part.kind == Kind::begin || part.kind == Kind::end || part.kind == Kind::reply ||
            (part.kind == Kind::bytes && part.low == 0);
   });
+}
+
+bool Template::is_ambiguous() const {
+  using Kind = TemplatePart::Kind;
+  const TemplatePart* open = nullptr;  // a value whose end is where the next part begins
+  for (const TemplatePart& part : parts_) {
+    if (part.kind == Kind::begin || part.kind == Kind::end) continue;
+    if (open != nullptr && part.kind != Kind::literal) return true;
+    if (open != nullptr && open->is_number() &&
+        std::isdigit(static_cast<unsigned char>(part.text.front())) != 0)
+      return true;
+    open = part.kind == Kind::literal || part.fixed_size() ? nullptr : &part;
+  }
+  return false;
 }
 
 bool Template::has(TemplatePart::Kind kind) const {

@@ -50,6 +50,9 @@ class Template {
   bool is_empty() const { return parts_.empty(); }
   bool is_constant() const;
   bool may_be_empty() const;  // a message may have no bytes
+  // Returns whether match() cannot know where a value ends: it has no fixed size, and no text follows that is
+  // no part of it.
+  bool is_ambiguous() const;
   bool has(TemplatePart::Kind kind) const;
   std::size_t values() const;          // the number of placeholders with a value
   std::size_t most_value() const;      // the greatest N of {N}; 0: there is none

@@ -87,6 +87,7 @@ Part random_bytes(std::string_view text, std::size_t payload, Pattern::Alphabet 
   return TemplatePart{.kind = TemplatePart::Kind::bytes,
                       .low = range->low,
                       .high = range->high,
+                      .alphabet = alphabet,
                       .pattern = Pattern::of(static_cast<std::size_t>(range->high), alphabet)};
 }
 

@@ -44,7 +44,8 @@ struct TemplatePart {
   bool is_binary = false, is_little = false;  // the form of a size or an id
   bool counts_itself = false;                 // of a size
   std::size_t value = 0;                      // N of {N}
-  std::shared_ptr<const Pattern> pattern{};   // of random bytes
+  Pattern::Alphabet alphabet = Pattern::Alphabet::any;  // of random bytes
+  std::shared_ptr<const Pattern> pattern{};             // of random bytes
   std::optional<ReplyPart> reply{};
 
   bool has_value() const { return kind >= Kind::message && kind <= Kind::value; }

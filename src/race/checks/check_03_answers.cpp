@@ -163,8 +163,10 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
   }
   const std::string count = format_count(static_cast<double>(verified));
   if (one.verified.empty())
-    findings.warn("{} replies came, and none was verified: nothing says what a right one is (--expect)",
-                  count);
+    findings.warn(
+        "{} replies came, and are not verified: nothing says what a right one is, of all or of some messages "
+        "(--expect)",
+        count);
   else
     findings.say("{} {} verified {}", count, one.plan.files ? "files" : "replies", one.verified);
   if (delivered > 0)

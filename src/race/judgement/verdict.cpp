@@ -265,7 +265,8 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
     if (entry.is_contestant() && !entry.ranked)
       sentences.push_back(fmt::format("{} is not ranked ({}){}", entry.contestant.name, entry.reason,
                                       instead_of(race.scenario.reference, entry, one)));
-  if (one.verified.empty()) sentences.push_back("the replies were not verified: a wrong one counts too");
+  if (one.verified.empty())
+    sentences.push_back("the replies were not verified, or not all: a wrong one counts too");
   if (!race.complete) sentences.push_back(fmt::format("the race is incomplete: {}", race.incomplete));
   const std::string rate = one.ranked_by_latency()
                                ? fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s))

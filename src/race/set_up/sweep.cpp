@@ -45,29 +45,33 @@ double most_of(const char* setting) {
 
 constexpr auto kParseCount = [](std::string_view text) { return as_number(parse_count(text)); };
 
-const std::array<Axis, 5> kAxes{{
-    {"connections", least_of("connections"), most_of("connections"), kParseCount,
-     [](Case& one, double value) { one.load.connections = whole(value); }},
-    {"payload", least_of("payload"), most_of("payload"),
-     [](std::string_view text) { return as_number(parse_bytes(text)); },
-     [](Case& one, double value) { one.load.payload = whole(value); }},
-    {"depth", least_of("depth"), most_of("depth"), kParseCount,
-     [](Case& one, double value) { one.load.depth = whole(value); }},
-    {"threads", 0, static_cast<double>(kMostThreads), kParseCount,
-     [](Case& one, double value) { one.server_threads = whole(value); }},
-    {"rate", 0.001, 1e9, [](std::string_view text) { return as_number(parse_rate(text)); },
-     [](Case& one, double value) { one.load.rate_per_s = value; }},
-}};
+// Made when it is first asked for, because the settings of a load, which it reads, must be made before.
+const std::array<Axis, 5>& all_axes() {
+  static const std::array<Axis, 5> axes{{
+      {"connections", least_of("connections"), most_of("connections"), kParseCount,
+       [](Case& one, double value) { one.load.connections = whole(value); }},
+      {"payload", least_of("payload"), most_of("payload"),
+       [](std::string_view text) { return as_number(parse_bytes(text)); },
+       [](Case& one, double value) { one.load.payload = whole(value); }},
+      {"depth", least_of("depth"), most_of("depth"), kParseCount,
+       [](Case& one, double value) { one.load.depth = whole(value); }},
+      {"threads", 0, static_cast<double>(kMostThreads), kParseCount,
+       [](Case& one, double value) { one.server_threads = whole(value); }},
+      {"rate", 0.001, 1e9, [](std::string_view text) { return as_number(parse_rate(text)); },
+       [](Case& one, double value) { one.load.rate_per_s = value; }},
+  }};
+  return axes;
+}
 
 std::vector<std::string> axis_names() {
   std::vector<std::string> names;
-  for (const Axis& axis : kAxes) names.push_back(axis.name);
+  for (const Axis& axis : all_axes()) names.push_back(axis.name);
   return names;
 }
 
 const Axis* find_axis(std::string_view name) {
-  const auto* const found = std::ranges::find(kAxes, name, &Axis::name);
-  return found == kAxes.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(all_axes(), name, &Axis::name);
+  return found == all_axes().end() ? nullptr : found;
 }
 
 Number value_of(const Axis& axis, std::string_view text) {

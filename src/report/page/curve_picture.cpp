@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "base/units.hpp"
 #include "report/page/pictures.hpp"
@@ -130,6 +131,12 @@ std::optional<Picture> curve_picture(const HeatCurve& curve, const FigureRow& fi
   const double right = kWidth - kMargin - 12;
   const Scale::Kind kind = kind_for(values, figure.unit == Unit::ns);
   if (kind == Scale::Kind::linear) values.push_back(0);
+  // A narrow range would be drawn as a steep curve: the axis spans a factor of three at least.
+  const auto [least, most] = std::ranges::minmax(values);
+  if (kind == Scale::Kind::logarithmic && most < 3 * least) {
+    const double middle = std::sqrt(least * most);
+    values.insert(values.end(), {middle / std::sqrt(3.0), middle * std::sqrt(3.0)});
+  }
   const Scale across(kind_for(at), at, 0.04, kCurveLeft, right);
   const Scale up(kind, values, 0.06, kCurveBottom, kCurveTop);
   const bool more_is_better = figure.unit == Unit::per_s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "race/scenario/shell_command.hpp"
 #include "report/page/document.hpp"
+#include "race/scenario/shell_command.hpp"
 
 #include <fmt/format.h>
 

@@ -173,7 +173,10 @@ std::string remedy_of(std::uint64_t check) {
        "Give the client more CPUs or threads (--client-cpus, --client-threads), or the server more work, so "
        "that the server is the limit."},
       {2, "Ask for a lower rate (-R, --rates), or give the load more CPUs."},
-      {3, "Look at the errors and the last words of the contestant: it gave wrong replies, or none."},
+      {3,
+       "Look at the errors and the last words of the contestant, which gave wrong replies, or none; where "
+       "nothing "
+       "says what a right reply is, say it (--expect)."},
       {4, "Race longer (--time), on a quieter machine."},
       {5, "Race again with more rounds (--time), and look for what runs beside the race."},
       {6, "Give a longer warm-up (-w), or race longer (--time)."},
