@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <poll.h>
 #include <algorithm>
 #include <deque>
-#include <poll.h>
 
 #include <future>
 

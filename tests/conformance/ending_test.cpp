@@ -3,9 +3,9 @@
 // However a connection ends, earlier requests are answered, and other connections are not affected.
 #include <gtest/gtest.h>
 
+#include <sys/socket.h>
 #include <algorithm>
 #include <deque>
-#include <sys/socket.h>
 
 #include <future>
 #include <thread>

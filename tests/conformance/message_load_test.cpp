@@ -9,6 +9,7 @@
 #include "hosting/mismatch.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "usual_parameters.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -43,10 +44,11 @@ struct Outcome {
 // Runs a load to its end; through a relay, if there are faults.
 Outcome run_load(const Variant& server_engine, const Variant& client_engine, const Protocol& protocol,
                  const LoadPlan& plan, std::size_t payload, const LossyLink::Faults* faults = nullptr) {
-  Parameters parameters = standard_parameters(protocol, Role::dial);
+  Parameters parameters = usual_parameters(protocol, Role::dial, server_engine.engine->delivery);
   parameters.payload = payload;
   LoadRun load(plan);
-  const auto answering = protocol.make_server(standard_parameters(protocol, Role::serve));
+  const auto answering =
+      protocol.make_server(usual_parameters(protocol, Role::serve, server_engine.engine->delivery));
   const auto asking = protocol.make_client(parameters, load);
   Server server(server_engine, *answering);
   std::optional<LossyRelay> relay;

@@ -11,6 +11,7 @@
 #include "hosting/mismatch.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "usual_parameters.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -73,10 +74,11 @@ void expect_answers(const Variant& server_engine, const Variant& client, const W
   const auto& [protocol, payload] = way;
   if (!mismatch(*client.engine, protocol, Role::dial).empty()) return;
   SCOPED_TRACE(protocol.name + " from " + client.name + ", " + std::to_string(payload) + " bytes");
-  Parameters parameters = standard_parameters(protocol, Role::dial);
+  const Delivery& delivery = server_engine.engine->delivery;
+  Parameters parameters = usual_parameters(protocol, Role::dial, delivery);
   parameters.payload = payload;
   LoadRun load(plan_of(payload, forks_slowly(server_engine) || forks_slowly(client)));
-  const auto answering = protocol.make_server(standard_parameters(protocol, Role::serve));
+  const auto answering = protocol.make_server(usual_parameters(protocol, Role::serve, delivery));
   const auto asking = protocol.make_client(parameters, load);
   Server server(server_engine, *answering);
   Dialling dialling(client, *asking, {server.endpoint()}, load.plan().connections);
@@ -129,10 +131,10 @@ TEST_P(ProtocolWithin, AnswersALoad) {
     if (!protocol.unavailable.empty()) continue;
     for (const std::size_t payload : payloads(protocol)) {
       SCOPED_TRACE(protocol.name + ", " + std::to_string(payload) + " bytes");
-      Parameters parameters = standard_parameters(protocol, Role::dial);
+      Parameters parameters = usual_parameters(protocol, Role::dial);
       parameters.payload = payload;
       LoadRun load(plan_of(payload, false));
-      const auto answering = protocol.make_server(standard_parameters(protocol, Role::serve));
+      const auto answering = protocol.make_server(usual_parameters(protocol, Role::serve));
       const auto asking = protocol.make_client(parameters, load);
       conformance::Run run(
           GetParam(), brisk(),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A stop while peers connect: each of them is served or refused.
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <atomic>

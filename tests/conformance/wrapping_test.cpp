@@ -11,6 +11,7 @@
 #include "load/run.hpp"
 #include "protocols/table.hpp"
 #include "session/wrapping.hpp"
+#include "usual_parameters.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -37,8 +38,8 @@ std::unique_ptr<Service> wrapped(Wrap wrap, Service& inner, GuardSide side) {
 // A load of one protocol, with both sides wrapped.
 struct WrappedLoad {
   WrappedLoad(Wrap wrap, const Protocol& protocol)
-      : inner_server(protocol.make_server(standard_parameters(protocol, Role::serve))),
-        inner_client(protocol.make_client(standard_parameters(protocol, Role::dial), run)),
+      : inner_server(protocol.make_server(usual_parameters(protocol, Role::serve))),
+        inner_client(protocol.make_client(usual_parameters(protocol, Role::dial), run)),
         server(wrapped(wrap, *inner_server, GuardSide::server)),
         client(wrapped(wrap, *inner_client, GuardSide::client)) {}
   void expect_complete() const {

@@ -265,7 +265,9 @@ class Client {
 };
 
 struct HttpClient : Client {
-  HttpClient() : Client(http::make_client, {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}}) {}
+  HttpClient()
+      : Client(http::make_client,
+               {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}, {"body", "text"}}) {}
 };
 
 struct WorkClient : Client {

@@ -135,7 +135,8 @@ std::vector<std::string_view> choices_of(const Knob& knob) {
 std::vector<std::string> protocols(const Engine& engine, Role role) {
   std::vector<std::string> names;
   for (const Protocol& protocol : builtin_protocols())
-    if (protocol.unavailable.empty() && mismatch(engine, protocol, role).empty())
+    // The peers know no messages of a script, which has tests of its own (tests/protocols/script_*).
+    if (protocol.unavailable.empty() && protocol.name != "script" && mismatch(engine, protocol, role).empty())
       names.push_back(protocol.name);
   return names;
 }

@@ -19,6 +19,7 @@ Protocol script_protocol() {
   protocol.summary = "messages of anybody's protocol, from templates";
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
+  protocol.largest_payload = 60'000;  // of {bytes}: a server of joust takes requests of 64 KiB
   protocol.no_reconnect.clear();
   protocol.verified_by = [](const Parameters& client) {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")

@@ -87,6 +87,7 @@ Part random_bytes(std::string_view text, std::size_t payload, Pattern::Alphabet 
   return TemplatePart{.kind = TemplatePart::Kind::bytes,
                       .low = range->low,
                       .high = range->high,
+                      .is_payload = text.empty(),
                       .alphabet = alphabet,
                       .pattern = Pattern::of(static_cast<std::size_t>(range->high), alphabet)};
 }
@@ -186,7 +187,7 @@ bool TemplatePart::is_number() const {
 
 std::optional<std::size_t> TemplatePart::fixed_size() const {
   if (is_binary) return width;
-  if (kind == Kind::bytes && low == high) return static_cast<std::size_t>(low);
+  if (kind == Kind::bytes && low == high && !is_payload) return static_cast<std::size_t>(low);
   return std::nullopt;
 }
 

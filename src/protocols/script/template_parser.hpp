@@ -44,6 +44,7 @@ struct TemplatePart {
   bool is_binary = false, is_little = false;  // the form of a size or an id
   bool counts_itself = false;                 // of a size
   std::size_t value = 0;                      // N of {N}
+  bool is_payload = false;                    // random bytes, of a size that the other side may not know
   Pattern::Alphabet alphabet = Pattern::Alphabet::any;  // of random bytes
   std::shared_ptr<const Pattern> pattern{};             // of random bytes
   std::optional<ReplyPart> reply{};
