@@ -214,7 +214,7 @@ class Script(Case):
         self.assertIn("say --answer", shown.stderr)
         shown = run("race", "--server", "epoll,poll", "-p", "script", *PING[:2], "--answer", "PONG {1}\\r\\n",
                     "-c", 2, "-d", "60ms", "--rounds", 3, "--allow-unranked", "--json", self.path("r.json"))
-        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(shown.returncode, (0, 3), shown.stderr)  # 3: a sanitized build
         self.assertIn("the replies were not verified", " ".join(shown.stdout.split()))
         self.assertNotIn("ceiling is not measured", shown.stdout)
         self.assertRegex(shown.stdout, r"are not verified")
