@@ -24,8 +24,8 @@ struct Report {
           program.name));
     const history::NamedDocument result = read_stored_result(file);
     faces.ensure_writable({&file, 1});
-    const std::string unwritten = faces.write(result.document);
-    note_strange_files(program, faces.strange_files(result.document));
+    const auto [unwritten, strange] = faces.write(result.document);
+    note_strange_files(program, strange);
     if (!unwritten.empty()) throw std::runtime_error(unwritten);
   }
 };

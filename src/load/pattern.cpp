@@ -14,19 +14,6 @@ namespace {
 
 constexpr std::size_t kPlaces = 4096;  // positions at which a message may begin
 
-std::byte letter(std::uint32_t random, Pattern::Alphabet alphabet) {
-  if (alphabet == Pattern::Alphabet::any) return static_cast<std::byte>(random);
-  if (alphabet == Pattern::Alphabet::alphanumeric) {
-    static constexpr std::string_view kLetters =
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return static_cast<std::byte>(kLetters[random % kLetters.size()]);
-  }
-  auto character = static_cast<char>(' ' + random % ('~' - ' ' + 1));
-  if (alphabet == Pattern::Alphabet::upper && character >= 'a' && character <= 'z')
-    character = static_cast<char>(character - 'a' + 'A');
-  return static_cast<std::byte>(character);
-}
-
 }  // namespace
 
 std::shared_ptr<const Pattern> Pattern::of(std::size_t size, Alphabet alphabet) {
@@ -38,6 +25,19 @@ std::shared_ptr<const Pattern> Pattern::of(std::size_t size, Alphabet alphabet) 
   auto pattern = std::make_shared<const Pattern>(size, alphabet);
   entry = pattern;
   return pattern;
+}
+
+std::byte Pattern::letter(std::uint32_t random, Alphabet alphabet) {
+  if (alphabet == Alphabet::any) return static_cast<std::byte>(random);
+  if (alphabet == Alphabet::alphanumeric) {
+    static constexpr std::string_view kLetters =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return static_cast<std::byte>(kLetters[random % kLetters.size()]);
+  }
+  auto character = static_cast<char>(' ' + random % ('~' - ' ' + 1));
+  if (alphabet == Alphabet::upper && character >= 'a' && character <= 'z')
+    character = static_cast<char>(character - 'a' + 'A');
+  return static_cast<std::byte>(character);
 }
 
 Pattern::Pattern(std::size_t size, Alphabet alphabet) : size_(size), bytes_(size + kPlaces) {

@@ -26,6 +26,9 @@ class Pattern {
   // the same object.
   static std::shared_ptr<const Pattern> of(std::size_t size, Alphabet alphabet);
 
+  // Maps a random number to a byte of the alphabet.
+  static std::byte letter(std::uint32_t random, Alphabet alphabet);
+
   Pattern(std::size_t size, Alphabet alphabet);
   Bytes message(std::uint64_t connection, std::uint64_t number) const;
 

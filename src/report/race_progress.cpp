@@ -55,13 +55,14 @@ std::string progress_line(const race::RaceObserver::Step& step, double last_rate
   const std::string stage = (step.counting ? "system calls" : round_words(step)) + of_sweep;
   const std::string rate = last_rate > 0 ? fmt::format("  {} msg/s", format_count(last_rate)) : "";
   // The figures take the place of the bar: a line of a usual terminal has no room for both.
-  if (by_time && !interim_of(step).empty())
+  const std::string interim = interim_of(step);
+  if (by_time && !interim.empty())
     return fmt::format("{}  {} of {}{}", stage, format_duration(elapsed), format_duration(step.time),
-                       interim_of(step));
+                       interim);
   if (by_time) return line_by_time(stage, step.time, elapsed) + rate;
   return fmt::format("{}  {}  trial {}/{}  {}{}{}{}", stage, left(step.entry.contestant.name, 12), step.trial,
                      step.trials, bar(step.trial - 1, step.trials), rate,
-                     eta(elapsed, step.trial - 1, step.trials), interim_of(step));
+                     eta(elapsed, step.trial - 1, step.trials), interim);
 }
 
 std::string round_line(const race::RaceObserver::Step& step, Duration elapsed) {

@@ -214,7 +214,7 @@ TEST_F(ScriptLoad, NumbersGoOnOnTheNextConnection) {
 
 // Replies over datagrams come in any order: each has the number of its request.
 TEST(ScriptReplyId, IsThatOfTheNewestRequestWithItsNumber) {
-  const ReplyId id{.width = 2, .offset = 1};
+  const ReplyId id{.form = {.width = 2}, .offset = 1};
   const auto number = [&id](std::string_view reply, std::uint64_t written) {
     return id.number_in(as_bytes(reply), written).value_or(UINT64_MAX);
   };

@@ -161,21 +161,17 @@ void FaceArguments::ensure_writable(std::span<const std::string> used) const {
   joust::ensure_writable((fs::path(svg) / "latency.svg").string(), all, "--svg");
 }
 
-std::string FaceArguments::write(const page::Document& document) const {
+FaceArguments::Written FaceArguments::write(const page::Document& document) const {
   std::vector<std::string> unwritten;
+  std::set<fs::path> made, strange;
   for (const MadeFile& file : made_from(document, *this)) {
+    made.insert(file.path);
     try {
       write_result(file.path, file.text, file.option);
     } catch (const std::runtime_error& failed) {
       unwritten.emplace_back(failed.what());
     }
   }
-  return join(unwritten, "; ");
-}
-
-std::vector<std::string> FaceArguments::strange_files(const page::Document& document) const {
-  std::set<fs::path> made, strange;
-  for (const MadeFile& file : made_from(document, *this)) made.insert(file.path);
   const auto look_into = [&](const std::string& folder, const char* extension) {
     std::error_code unreadable;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable))
@@ -184,7 +180,7 @@ std::vector<std::string> FaceArguments::strange_files(const page::Document& docu
   if (!svg.empty()) look_into(svg, ".svg");
   for (const Export& one : exports_in(exports))
     if (one.name == kHgrm) look_into(one.path, ".hgrm");
-  return {strange.begin(), strange.end()};
+  return {join(unwritten, "; "), {strange.begin(), strange.end()}};
 }
 
 void note_strange_files(const Program& program, const std::vector<std::string>& files) {

@@ -25,16 +25,19 @@ struct FaceArguments {
   // UsageError.
   void ensure_writable(std::span<const std::string> used) const;
 
-  // Writes all that was asked for from the document of a race, each file as a whole or not at all. Returns in
-  // words what could not be written, which keeps no other file from being written; empty if there is nothing.
-  std::string write(const report::page::Document& document) const;
+  // The files that write() could not write, in words, and pictures and percentiles in its folders that it did
+  // not make: those of an earlier result, for instance.
+  struct Written {
+    std::string unwritten{};
+    std::vector<std::string> strange{};
+  };
 
-  // Names the pictures and percentiles in the folders that write() did not make from this document: those of
-  // an earlier result, for instance. Empty if there are none.
-  std::vector<std::string> strange_files(const report::page::Document& document) const;
+  // Writes all that was asked for from the document of a race, each file as a whole or not at all. One that
+  // cannot be written keeps no other from it.
+  Written write(const report::page::Document& document) const;
 };
 
-// Says once that there are strange files, if there are.
+// Says that there are strange files, if there are.
 void note_strange_files(const Program& program, const std::vector<std::string>& files);
 
 }  // namespace joust

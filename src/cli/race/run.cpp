@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/suggestion.hpp"
-#include "base/words.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -148,8 +148,13 @@ std::string Race::keep(const race::RaceResult& result, const std::string& docume
   if (keeps_result()) unwritten.push_back(keep_result(json, document));
   if (faces.any()) {
     const auto read = report::page::read_document(document);
-    unwritten.push_back(read ? faces.write(*read) : "the result: " + read.error());
-    if (read) note_strange_files(program, faces.strange_files(*read));
+    if (read) {
+      FaceArguments::Written written = faces.write(*read);
+      note_strange_files(program, written.strange);
+      unwritten.push_back(std::move(written.unwritten));
+    } else {
+      unwritten.push_back("the result: " + read.error());
+    }
   }
   std::erase(unwritten, "");
   return join(unwritten, "; ");

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "base/printable.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
 #include "protocols/script/protocol.hpp"
@@ -15,13 +14,6 @@
 
 namespace joust::script {
 namespace {
-
-constexpr std::size_t kShown = 60;  // bytes of a message in a complaint
-
-std::string shown(Bytes message) {
-  const std::string_view text = as_text(message);
-  return fmt::format("'{}'{}", printable(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
-}
 
 class ScriptExchange final : public Exchange {
  public:

@@ -112,10 +112,7 @@ bool Expectation::right(Bytes reply, const MessageNumber& message, const Rendere
 }
 
 std::string Expectation::description(const Rendered& scratch) const {
-  constexpr std::size_t kShown = 60;
-  const std::string_view wanted = as_text(template_.is_constant() ? constant_.bytes : scratch.bytes);
-  const std::string text =
-      fmt::format("'{}'{}", printable(wanted.substr(0, kShown)), wanted.size() > kShown ? "..." : "");
+  const std::string text = shown(template_.is_constant() ? constant_.bytes : scratch.bytes);
   switch (kind_) {
     case Kind::none:
       return "is anything";

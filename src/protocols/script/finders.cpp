@@ -39,14 +39,10 @@ class SizeFinder final : public Finder {
  public:
   explicit SizeFinder(const SizeRules& rules) : rules_(rules) {}
   Found find(Bytes message) override {
-    const std::size_t head = rules_.offset + rules_.width;
+    const std::size_t head = rules_.offset + rules_.form.width;
     if (message.size() < head) return {};
-    std::uint64_t size = 0;
-    for (std::size_t i = 0; i < rules_.width; ++i) {
-      const std::size_t place = rules_.is_little ? rules_.width - 1 - i : i;
-      size = size << 8 | std::to_integer<std::uint64_t>(message[rules_.offset + place]);
-    }
-    if (rules_.counts_itself && size < rules_.width)
+    const std::uint64_t size = rules_.form.read(message.subspan(rules_.offset));
+    if (rules_.counts_itself && size < rules_.form.width)
       return {.complaint = "a size counts its own bytes, and is smaller than these"};
     const std::uint64_t before = rules_.counts_itself ? rules_.offset : head;
     const std::uint64_t all = size > SIZE_MAX - before ? SIZE_MAX : size + before;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "joust/bytes.hpp"
+#include "protocols/script/binary_number.hpp"
 
 namespace joust::script {
 
@@ -29,9 +30,8 @@ class Finder {
 
 // A size before, or at a place of, a message.
 struct SizeRules {
-  std::size_t width = 0;   // bytes of the size
-  std::size_t offset = 0;  // the bytes before it
-  bool is_little = false;
+  BinaryNumber form{};
+  std::size_t offset = 0;      // the bytes before it
   bool counts_itself = false;  // it counts its own bytes too; those before it are never counted
 };
 

@@ -116,9 +116,7 @@ Parsed size_frame(std::string_view text) {
     if (has) rest.remove_prefix(word.size());
     return has;
   };
-  for (const std::size_t bytes : {8, 4, 2, 1})
-    if (rules.width == 0 && takes(fmt::format("u{}", 8 * bytes))) rules.width = bytes;
-  rules.is_little = takes("le");
+  rules.form = BinaryNumber::take_from(rest);
   rules.counts_itself = takes("+self");
   if (takes("@")) {
     constexpr std::uint64_t kMostOffset = 64 << 10;
@@ -131,9 +129,8 @@ Parsed size_frame(std::string_view text) {
   }
   if (!rest.empty())
     return std::unexpected(
-        fmt::format("'{}': say the width of the size, then le for little endian, +self if it counts the "
-                    "whole message, and "
-                    "@BYTE for its place: u32le+self@4",
+        fmt::format("'{}': say the width of the size, then le for little endian, +self if it counts its own "
+                    "bytes too, and @BYTE for its place: u32le+self@4",
                     printable(text)));
   return found_by([rules] { return size_finder(rules); });
 }

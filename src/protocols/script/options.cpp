@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <toml++/toml.h>
-#include <set>
 #include <stdexcept>
 
 #include "base/printable.hpp"
@@ -64,7 +63,7 @@ class FileReader {
                                                      "answer", "first",    "first-expect", "first-answer",
                                                      "last",   "reply-id", "seed"};
 
-  FileReader(const std::string& name, const toml::table& table) : name_(name), table_(table) {}
+  explicit FileReader(const toml::table& table) : table_(table) {}
 
   ScriptTexts read() {
     ScriptTexts script;
@@ -89,7 +88,7 @@ class FileReader {
   }
 
  private:
-  std::string where(const std::string& key) const { return fmt::format("{}: {}", name_, key); }
+  static std::string where(const std::string& key) { return "--script: " + key; }
 
   std::string string_of(const toml::node& node, const std::string& key) const {
     const auto value = node.value_exact<std::string>();
@@ -161,7 +160,6 @@ class FileReader {
     return made;
   }
 
-  const std::string name_;
   const toml::table& table_;
 };
 
@@ -174,7 +172,7 @@ ScriptTexts read_file(const std::string& text) {
   } catch (const toml::parse_error& error) {
     refuse("--script", fmt::format("line {}: {}", error.source().begin.line, error.description()));
   }
-  return FileReader("--script", table).read();
+  return FileReader(table).read();
 }
 
 // Reads a script from the options.
@@ -300,13 +298,10 @@ class Maker {
     ReplyId id;
     const std::size_t at = all.find('@');
     std::string_view type = all.substr(0, at);
-    id.is_little = type.ends_with("le");
-    if (id.is_little) type.remove_suffix(2);
-    for (const std::size_t bytes : {2, 4, 8})
-      if (type == fmt::format("u{}", 8 * bytes)) id.width = bytes;
+    id.form = BinaryNumber::take_from(type);
     const auto offset =
         at == all.npos ? std::expected<std::uint64_t, std::string>(0) : parse_count(all.substr(at + 1));
-    if (id.width == 0 || !offset || *offset > kLargestMessage)
+    if (id.form.width < 2 || !type.empty() || !offset || *offset > kLargestMessage)
       refuse(text.where,
              fmt::format("'{}': say the form of the number and its first byte: u16@0", printable(all)));
     id.offset = static_cast<std::size_t>(*offset);

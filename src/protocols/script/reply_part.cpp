@@ -6,12 +6,6 @@
 #include "base/units.hpp"
 
 namespace joust::script {
-namespace {
-
-constexpr std::uint64_t kMostBytes = 1 << 20;
-
-}  // namespace
-
 std::expected<ReplyPart, std::string> ReplyPart::parse(std::string_view text) {
   ReplyPart part;
   if (text.size() >= 2 && text.starts_with('/') && text.ends_with('/')) {
@@ -24,7 +18,7 @@ std::expected<ReplyPart, std::string> ReplyPart::parse(std::string_view text) {
   const auto offset = parse_count(std::string(text.substr(0, plus)));
   const auto size = plus == text.npos ? std::expected<std::uint64_t, std::string>(std::unexpected(""))
                                       : parse_count(std::string(text.substr(plus + 1)));
-  if (!offset || !size || *size == 0 || *offset + *size > kMostBytes)
+  if (!offset || !size || *size == 0 || *offset + *size > kLargestMessage)
     return std::unexpected("say {reply:4+8} for 8 bytes from byte 4 on, or {reply:/EXPRESSION/}");
   part.offset_ = *offset;
   part.size_ = *size;

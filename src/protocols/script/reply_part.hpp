@@ -12,6 +12,8 @@
 
 namespace joust::script {
 
+inline constexpr std::size_t kLargestMessage = 1 << 20;  // bytes, boundaries included
+
 // A part of a reply: some bytes at a place, or the first group of a regular expression. Any thread.
 class ReplyPart {
  public:

@@ -10,6 +10,33 @@
 
 namespace joust::script {
 
+namespace {
+
+// Returns whether a reply depends on the number of a connection.
+bool needs_client(const Template& answer) {
+  using Kind = TemplatePart::Kind;
+  return answer.has(Kind::connection) || answer.has(Kind::counter) || answer.has(Kind::random) ||
+         answer.has(Kind::bytes);
+}
+
+// Refuses requests under way together where each depends on the reply before, or needs a connection of its
+// own.
+void check_depth(const Script& script, const LoadPlan& plan) {
+  if (plan.depth > 1 && script.frame.ends_connection)
+    throw std::invalid_argument(
+        "--depth: with --reply close each message has a connection of its own: leave it out");
+  if (plan.depth > 1 && script.takes_reply())
+    throw std::invalid_argument(
+        "--depth: with {reply} a message needs the reply before it, so one is under way at a time: leave it "
+        "out");
+  if (script.id && script.id->form.width < sizeof(std::uint64_t) &&
+      plan.depth > std::uint64_t{1} << (8 * script.id->form.width - 1))
+    throw std::invalid_argument(
+        fmt::format("--depth: of {} requests under way several would have the same --reply-id", plan.depth));
+}
+
+}  // namespace
+
 const Message& Script::message(const MessageNumber& number) const {
   if (messages.size() == 1) return messages.front();
   const std::uint64_t of_connection = mixed(seed + number.connection * kMixStep + 1);
@@ -32,32 +59,12 @@ bool Script::takes_reply() const {
 }
 
 std::optional<std::uint64_t> ReplyId::number_in(Bytes reply, std::uint64_t written) const {
-  if (reply.size() < offset + width || written == 0) return std::nullopt;
-  std::uint64_t id = 0;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t place = is_little ? width - 1 - i : i;
-    id = id << 8 | std::to_integer<std::uint64_t>(reply[offset + place]);
-  }
-  if (width == sizeof id) return id < written ? std::optional(id) : std::nullopt;
-  const std::uint64_t ids = std::uint64_t{1} << (8 * width), newest = written - 1;
+  if (reply.size() < offset + form.width || written == 0) return std::nullopt;
+  const std::uint64_t id = form.read(reply.subspan(offset));
+  if (form.width == sizeof id) return id < written ? std::optional(id) : std::nullopt;
+  const std::uint64_t ids = std::uint64_t{1} << (8 * form.width), newest = written - 1;
   const std::uint64_t back = (newest - id) % ids;  // requests since the newest one with this id
   return back <= newest ? std::optional(newest - back) : std::nullopt;
-}
-
-// Refuses requests under way together where each depends on the reply before, or needs a connection of its
-// own.
-void check_depth(const Script& script, const LoadPlan& plan) {
-  if (plan.depth > 1 && script.frame.ends_connection)
-    throw std::invalid_argument(
-        "--depth: with --reply close each message has a connection of its own: leave it out");
-  if (plan.depth > 1 && script.takes_reply())
-    throw std::invalid_argument(
-        "--depth: with {reply} a message needs the reply before it, so one is under way at a time: leave it "
-        "out");
-  if (script.id && script.id->width < sizeof(std::uint64_t) &&
-      plan.depth > std::uint64_t{1} << (8 * script.id->width - 1))
-    throw std::invalid_argument(
-        fmt::format("--depth: of {} requests under way several would have the same --reply-id", plan.depth));
 }
 
 void check_client(const Script& script, const LoadPlan& plan) {
@@ -83,17 +90,6 @@ void check_client(const Script& script, const LoadPlan& plan) {
     throw std::invalid_argument(
         "--reply-id: a message without {id:u16} has no number that its reply could have");
 }
-
-namespace {
-
-// Returns whether a reply depends on the number of a connection.
-bool needs_client(const Template& answer) {
-  using Kind = TemplatePart::Kind;
-  return answer.has(Kind::connection) || answer.has(Kind::counter) || answer.has(Kind::random) ||
-         answer.has(Kind::bytes);
-}
-
-}  // namespace
 
 std::string why_no_answers(const Script& script) {
   if (script.requests.ends_connection || script.requests.text == "http")

@@ -26,8 +26,8 @@ struct Message {
 
 // Where a reply has the number of its request, which {id} has put there.
 struct ReplyId {
-  std::size_t width = 0, offset = 0;
-  bool is_little = false;
+  BinaryNumber form{};
+  std::size_t offset = 0;
   // Returns the number of the newest of `written` requests with this id. Nothing if the reply is too short,
   // or there is none.
   std::optional<std::uint64_t> number_in(Bytes reply, std::uint64_t written) const;

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
-#include <span>
 
 #include "base/printable.hpp"
 #include "base/random.hpp"
-#include "base/units.hpp"
 #include "protocols/script/template_parser.hpp"
 
 namespace joust::script {
@@ -43,19 +42,6 @@ void append_decimal(std::uint64_t number, std::size_t width, std::vector<std::by
   append({digits.data(), size}, bytes);
 }
 
-void write_binary(std::uint64_t number, const TemplatePart& part, std::byte* to) {
-  for (std::size_t i = 0; i < part.width; ++i) {
-    const std::size_t place = part.is_little ? i : part.width - 1 - i;
-    to[place] = static_cast<std::byte>(number >> (8 * i));
-  }
-}
-
-std::byte letter_of(std::uint8_t random) {
-  static constexpr std::string_view kLetters =
-      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  return static_cast<std::byte>(kLetters[random % kLetters.size()]);
-}
-
 // Appends random bytes. The first ones are drawn one by one, so that hardly two values are equal; the rest is
 // a part of one long text.
 void append_random(const TemplatePart& part, std::size_t size, std::uint64_t random,
@@ -67,8 +53,7 @@ void append_random(const TemplatePart& part, std::size_t size, std::uint64_t ran
   std::uint64_t draws = 0;
   for (std::size_t i = 0; i < std::min(size, kDrawn); ++i, draws >>= 8) {
     if (i % sizeof draws == 0) draws = mixed(random + (i + 1) * kMixStep);
-    bytes[begin + i] = part.alphabet == Pattern::Alphabet::any ? static_cast<std::byte>(draws)
-                                                               : letter_of(static_cast<std::uint8_t>(draws));
+    bytes[begin + i] = Pattern::letter(static_cast<std::uint8_t>(draws), part.alphabet);
   }
 }
 
@@ -82,14 +67,14 @@ struct OpenSize {
 
 std::size_t counted_by(const OpenSize& size, std::size_t all) {
   const std::size_t bytes = std::min(size.end, all) - size.begin;
-  return size.part->counts_itself ? bytes + size.part->width : bytes;
+  return size.part->counts_itself ? bytes + size.part->binary.width : bytes;
 }
 
 // Inserts the decimal sizes, last one first, so that a size counts the digits of those within its bytes.
 void insert_decimal_sizes(std::vector<OpenSize>& sizes, Rendered& message) {
   for (std::size_t i = sizes.size(); i-- > 0;) {
     const OpenSize size = sizes[i];
-    if (size.part->is_binary) continue;
+    if (size.part->binary.width > 0) continue;
     std::vector<std::byte> digits;
     append_decimal(counted_by(size, message.bytes.size()), 0, digits);
     message.bytes.insert(message.bytes.begin() + static_cast<std::ptrdiff_t>(size.at), digits.begin(),
@@ -124,7 +109,7 @@ class Renderer {
         append(part.text, bytes);
         return {};
       case Kind::size:
-        if (part.is_binary) bytes.resize(begin + part.width);
+        bytes.resize(begin + part.binary.width);
         sizes_.push_back(
             {.part = &part, .at = begin, .begin = bytes.size(), .values_before = into_.values.size()});
         return {};
@@ -151,11 +136,12 @@ class Renderer {
     insert_decimal_sizes(sizes_, into_);
     std::string wrong;
     for (const OpenSize& size : sizes_) {
-      if (!size.part->is_binary) continue;
+      const BinaryNumber& form = size.part->binary;
+      if (form.width == 0) continue;
       const std::uint64_t bytes = counted_by(size, into_.bytes.size());
-      if (size.part->width < sizeof bytes && bytes >> (8 * size.part->width) != 0)
-        wrong = fmt::format("{} bytes are more than {{size:u{}}} can say", bytes, 8 * size.part->width);
-      write_binary(bytes, *size.part, into_.bytes.data() + size.at);
+      if (form.is_too_small_for(bytes))
+        wrong = fmt::format("{} bytes are more than {{size:u{}}} can say", bytes, 8 * form.width);
+      form.write(bytes, into_.bytes.data() + size.at);
     }
     return wrong;
   }
@@ -179,13 +165,12 @@ class Renderer {
         append(part.text, bytes);
         append_decimal(in_range(random, part.low, part.high), part.width, bytes);
         break;
-      case Kind::bytes: {
+      case Kind::bytes:
         append_random(part, static_cast<std::size_t>(in_range(random, part.low, part.high)), random, bytes);
         break;
-      }
       case Kind::id:
-        bytes.resize(bytes.size() + part.width);
-        write_binary(message_.number, part, bytes.data() + bytes.size() - part.width);
+        bytes.resize(bytes.size() + part.binary.width);
+        part.binary.write(message_.number, bytes.data() + bytes.size() - part.binary.width);
         break;
       case Kind::reply: {
         const auto found = part.reply->of(reply_);
@@ -216,6 +201,12 @@ class Renderer {
 };
 
 }  // namespace
+
+std::string shown(Bytes message) {
+  constexpr std::size_t kShown = 60;
+  const std::string_view text = as_text(message);
+  return fmt::format("'{}'{}", printable(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+}
 
 std::string_view Rendered::value(std::size_t index) const {
   const auto [begin, end] = values.at(index);

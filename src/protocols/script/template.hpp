@@ -30,6 +30,9 @@ struct Rendered {
   void clear();
 };
 
+// Returns the beginning of a message in quotes, for complaints.
+std::string shown(Bytes message);
+
 // A text with placeholders, from which messages are made (docs/script-protocol.md). Compiled once; immutable;
 // any thread.
 class Template {

@@ -14,7 +14,6 @@
 namespace joust::script {
 namespace {
 
-constexpr std::uint64_t kMostBytes = 1 << 20;      // of random bytes
 constexpr std::size_t kMostWidth = 20;             // digits
 constexpr std::size_t kLongestTemplate = 1 << 20;  // bytes of its text
 constexpr std::size_t kMostParts = 1000;
@@ -82,8 +81,8 @@ Part random_number(std::string_view text) {
 Part random_bytes(std::string_view text, std::size_t payload, Pattern::Alphabet alphabet) {
   auto range = text.empty() ? Range{payload, payload} : range_in(text, true);
   if (!range) return std::unexpected(range.error());
-  if (range->high > kMostBytes)
-    return std::unexpected(fmt::format("{} bytes are more than {}", range->high, kMostBytes));
+  if (range->high > kLargestMessage)
+    return std::unexpected(fmt::format("{} bytes are more than {}", range->high, kLargestMessage));
   return TemplatePart{.kind = TemplatePart::Kind::bytes,
                       .low = range->low,
                       .high = range->high,
@@ -92,14 +91,10 @@ Part random_bytes(std::string_view text, std::size_t payload, Pattern::Alphabet 
                       .pattern = Pattern::of(static_cast<std::size_t>(range->high), alphabet)};
 }
 
-// Reads the form of a binary number: "u32", "u16le".
-bool read_binary(std::string_view text, TemplatePart& part) {
-  part.is_little = text.ends_with("le");
-  if (part.is_little) text.remove_suffix(2);
-  for (const std::size_t bytes : {1, 2, 4, 8})
-    if (text == fmt::format("u{}", 8 * bytes)) part.width = bytes;
-  part.is_binary = part.width > 0;
-  return part.is_binary;
+// Reads the form of a binary number, if the text is nothing else: "u32", "u16le".
+BinaryNumber binary_of(std::string_view text) {
+  const BinaryNumber binary = BinaryNumber::take_from(text);
+  return text.empty() ? binary : BinaryNumber{};
 }
 
 Part size_of(std::string_view text) {
@@ -107,7 +102,8 @@ Part size_of(std::string_view text) {
   if (text.empty()) return part;  // decimal digits
   part.counts_itself = text.ends_with("+self");
   if (part.counts_itself) text.remove_suffix(5);
-  if (!read_binary(text, part))
+  part.binary = binary_of(text);
+  if (part.binary.width == 0)
     return std::unexpected(fmt::format(
         "'{}' is no size: say {{size}} for decimal digits, or u8, u16, u32, u64, these with le for little "
         "endian, and +self for one that counts its own bytes too: {{size:u32le+self}}",
@@ -116,8 +112,8 @@ Part size_of(std::string_view text) {
 }
 
 Part id_of(std::string_view text) {
-  TemplatePart part{.kind = TemplatePart::Kind::id};
-  if (!read_binary(text, part) || part.width == 1)
+  const TemplatePart part{.kind = TemplatePart::Kind::id, .binary = binary_of(text)};
+  if (part.binary.width < 2)
     return std::unexpected("say {id:u16}, {id:u32} or {id:u64}, these with le for little endian");
   return part;
 }
@@ -182,11 +178,11 @@ std::size_t end_of(std::string_view text, std::size_t at) {
 
 bool TemplatePart::is_number() const {
   return kind == Kind::message || kind == Kind::connection || kind == Kind::counter || kind == Kind::random ||
-         (kind == Kind::size && !is_binary);
+         (kind == Kind::size && binary.width == 0);
 }
 
 std::optional<std::size_t> TemplatePart::fixed_size() const {
-  if (is_binary) return width;
+  if (binary.width > 0) return binary.width;
   if (kind == Kind::bytes && low == high && !is_payload) return static_cast<std::size_t>(low);
   return std::nullopt;
 }

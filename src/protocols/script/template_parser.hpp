@@ -11,11 +11,10 @@
 #include <vector>
 
 #include "load/pattern.hpp"
+#include "protocols/script/binary_number.hpp"
 #include "protocols/script/reply_part.hpp"
 
 namespace joust::script {
-
-inline constexpr std::size_t kLargestMessage = 1 << 20;  // bytes, boundaries included
 
 // {counter} is the number of the connection times this, and the number of the message.
 inline constexpr std::uint64_t kCounterStep = 1'000'000'000;
@@ -38,13 +37,13 @@ struct TemplatePart {
   };
 
   Kind kind = Kind::literal;
-  std::string text{};                         // a literal, or what stands before a random number
-  std::uint64_t low = 0, high = 0;            // of a random number, or of the size of random bytes
-  std::size_t width = 0;                      // bytes of a binary number; least digits of a decimal one
-  bool is_binary = false, is_little = false;  // the form of a size or an id
-  bool counts_itself = false;                 // of a size
-  std::size_t value = 0;                      // N of {N}
-  bool is_payload = false;                    // random bytes, of a size that the other side may not know
+  std::string text{};               // a literal, or what stands before a random number
+  std::uint64_t low = 0, high = 0;  // of a random number, or of the size of random bytes
+  std::size_t width = 0;            // least digits of a decimal number
+  BinaryNumber binary{};            // the form of an id, or of a size that is not decimal
+  bool counts_itself = false;       // of a size
+  std::size_t value = 0;            // N of {N}
+  bool is_payload = false;          // random bytes, of a size that the other side may not know
   Pattern::Alphabet alphabet = Pattern::Alphabet::any;  // of random bytes
   std::shared_ptr<const Pattern> pattern{};             // of random bytes
   std::optional<ReplyPart> reply{};
