@@ -7,13 +7,14 @@ Protocol broadcast_protocol();
 Protocol echo_protocol();
 Protocol file_protocol();
 Protocol http_protocol();
+Protocol resp_protocol();
 Protocol script_protocol();
 Protocol uppercase_protocol();
 Protocol work_protocol();
 
 std::vector<Protocol> builtin_protocols() {
-  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(),
-          file_protocol(), http_protocol(),      work_protocol(), script_protocol()};
+  return {echo_protocol(), uppercase_protocol(), broadcast_protocol(), file_protocol(),
+          http_protocol(), resp_protocol(),      work_protocol(),      script_protocol()};
 }
 
 }  // namespace joust

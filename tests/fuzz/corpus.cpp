@@ -112,4 +112,21 @@ std::vector<std::string> http_corpus() {
   };
 }
 
+// Commands, as arrays and in words, and replies for the client.
+std::vector<std::string> resp_corpus() {
+  const std::string set = "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$5\r\nhello\r\n",
+                    get = "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n";
+  const std::string value = "$32\r\n" + std::string(32, 'v') + "\r\n";
+  return {
+      "a" + set + get + "get k\r\nDEL k k\r\n\r\nPING\r\nQUIT\r\n",
+      "b" + get + "*0\r\n*-1\r\n*1\r\n$6\r\nDBSIZE\r\n" + set + "FLUSHALL\r\nCONFIG GET save\r\n",
+      "c*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$4000\r\n" + std::string(4000, 'v') + "\r\n" + get,
+      "d*2\r\n*1\r\n$3\r\nGET\r\n$1\r\nk\r\n",
+      "e*1000000\r\n$-1\r\n",
+      "f$-1\r\n" + value + "+OK\r\n_\r\n" + value,
+      "g+OK\r\n+OK\r\n-ERR no\r\n",
+      "h%1\r\n+a\r\n|1\r\n+b\r\n:1\r\n#t\r\n" + value,
+  };
+}
+
 }  // namespace joust::fuzz

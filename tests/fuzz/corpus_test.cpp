@@ -29,22 +29,21 @@ class Fuzzing : public testing::TestWithParam<Target> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Targets, Fuzzing,
-                         testing::Values(Target{"FileFrames", file_frames, file_corpus},
-                                         Target{"FileServer", file_server, file_corpus},
-                                         Target{"FileLister", file_lister, listing_corpus},
-                                         Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
-                                         Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
-                                         Target{"Datagrams", datagrams, datagram_corpus},
-                                         Target{"Journals", journals, journal_corpus},
-                                         Target{"TlsServer", tls_server, handshake_corpus, 2'000, true},
-                                         Target{"TlsClient", tls_client, handshake_corpus, 2'000, true},
-                                         Target{"WorkServer", work_server, work_corpus},
-                                         Target{"HttpServer", http_server, http_corpus},
-                                         Target{"HttpClient", http_client, http_corpus, 2'000},
-                                         Target{"WorkClient", work_client, work_corpus,
-                                                2'000}),  // each with the records of a load
-                         [](const auto& tested) { return std::string(tested.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Targets, Fuzzing,
+    testing::Values(
+        Target{"FileFrames", file_frames, file_corpus}, Target{"FileServer", file_server, file_corpus},
+        Target{"FileLister", file_lister, listing_corpus},
+        Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
+        Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
+        Target{"Datagrams", datagrams, datagram_corpus}, Target{"Journals", journals, journal_corpus},
+        Target{"TlsServer", tls_server, handshake_corpus, 2'000, true},
+        Target{"TlsClient", tls_client, handshake_corpus, 2'000, true},
+        Target{"WorkServer", work_server, work_corpus}, Target{"HttpServer", http_server, http_corpus},
+        Target{"HttpClient", http_client, http_corpus, 2'000}, Target{"RespServer", resp_server, resp_corpus},
+        Target{"RespClient", resp_client, resp_corpus, 2'000},
+        Target{"WorkClient", work_client, work_corpus, 2'000}),  // each with the records of a load
+    [](const auto& tested) { return std::string(tested.param.name); });
 
 TEST_P(Fuzzing, HearsTheSameHoweverKnownInputsAreCut) {
   for (std::string input : GetParam().corpus())

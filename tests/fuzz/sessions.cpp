@@ -16,6 +16,7 @@
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
+#include "protocols/resp/protocol.hpp"
 #include "protocols/work/protocol.hpp"
 
 namespace joust::fuzz {
@@ -222,6 +223,23 @@ class WorkServer {
   Listener listener_{server_->open({})};
 };
 
+class RespServer {
+ public:
+  void take(Bytes piece) { listener_.take(piece); }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  static Parameters parameters() {
+    Parameters parameters;
+    parameters.options = {{"maxmemory", "4KiB"}};
+    return parameters;
+  }
+
+  std::unique_ptr<Service> server_ = resp::make_server(parameters());
+  Listener listener_{server_->open({})};
+};
+
 class HttpServer {
  public:
   void take(Bytes piece) { listener_.take(piece); }
@@ -270,6 +288,17 @@ struct HttpClient : Client {
                {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}, {"body", "text"}}) {}
 };
 
+struct RespClient : Client {
+  RespClient()
+      : Client(resp::make_client, {{"ratio", "1:3"},
+                                   {"key-prefix", "k"},
+                                   {"key-maximum", "10"},
+                                   {"key-pattern", "uniform"},
+                                   {"key-zipf-exp", "1"},
+                                   {"data-size-range", ""},
+                                   {"fill", "no"}}) {}
+};
+
 struct WorkClient : Client {
   WorkClient() : Client(work::make_client, {{"workload", "1"}, {"writes", "two"}}) {}
 };
@@ -290,6 +319,14 @@ std::string http_server(Bytes input) {
 
 std::string http_client(Bytes input) {
   return compare<HttpClient>(input);
+}
+
+std::string resp_server(Bytes input) {
+  return compare<RespServer>(input);
+}
+
+std::string resp_client(Bytes input) {
+  return compare<RespClient>(input);
 }
 
 std::string work_server(Bytes input) {

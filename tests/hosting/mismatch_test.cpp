@@ -84,10 +84,10 @@ TEST(Mismatch, IsAPayloadThatDoesNotFitIntoAMessage) {
   EXPECT_NE(payload_mismatch(kDatagrams, spoken, 73), "") << "the number needs room too";
 }
 
-TEST(Mismatch, OfTheBuiltinProtocolsThoseForFilesNeedAStream) {
+TEST(Mismatch, OfTheBuiltinProtocolsSomeNeedAStream) {
   for (const Protocol& builtin : builtin_protocols()) {
-    const bool for_files = builtin.name == "file" || builtin.name == "http";
-    EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), !for_files) << builtin.name;
+    const bool is_stream = builtin.name == "file" || builtin.name == "http" || builtin.name == "resp";
+    EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), !is_stream) << builtin.name;
   }
 }
 

@@ -13,52 +13,11 @@
 #include "protocols/http/reply_cutter.hpp"
 #include "protocols/script/finders.hpp"
 #include "protocols/script/template_parser.hpp"
+#include "session/found_cutter.hpp"
+#include "session/resp_finder.hpp"
 
 namespace joust::script {
 namespace {
-
-// Cuts messages whose end a finder finds. A message that is complete in one chunk is passed on without a
-// copy.
-class FoundCutter final : public Cutter {
- public:
-  explicit FoundCutter(std::unique_ptr<Finder> finder) : finder_(std::move(finder)) {}
-
-  CutStep next(Bytes chunk) override {
-    if (std::exchange(held_is_message_, false)) held_.clear();
-    const std::size_t before = held_.size();
-    if (before > 0) held_.insert(held_.end(), chunk.begin(), chunk.end());
-    const Bytes all = before > 0 ? Bytes(held_) : chunk;
-    const Finder::Found found = finder_->find(all.first(std::min(all.size(), kLargestMessage)));
-    if (!found.complaint.empty()) return malformed(std::string(found.complaint));
-    if (found.size == 0) {
-      if (all.size() >= kLargestMessage || found.least > kLargestMessage)
-        return malformed(fmt::format("a message has more than {} bytes", kLargestMessage));
-      if (before == 0) held_.assign(chunk.begin(), chunk.end());
-      return {CutStep::Status::need_more, chunk.size(), {}, {}};
-    }
-    finder_->reset();
-    if (before == 0)
-      return {CutStep::Status::message, found.size, all.first(found.size), all.first(found.size)};
-    held_.resize(found.size);
-    held_is_message_ = true;
-    return {CutStep::Status::message, found.size - before, held_, held_};
-  }
-
-  std::size_t memory() const override { return held_.capacity(); }
-  bool in_message() const override { return !held_.empty() && !held_is_message_; }
-  std::string_view complaint() const override { return complaint_; }
-
- private:
-  CutStep malformed(std::string complaint) {
-    complaint_ = std::move(complaint);
-    return {CutStep::Status::malformed, 0, {}, {}};
-  }
-
-  const std::unique_ptr<Finder> finder_;
-  std::vector<std::byte> held_;   // the beginning of an incomplete message
-  bool held_is_message_ = false;  // held_ was handed out by the last step
-  std::string complaint_;
-};
 
 // Takes all until the peer ends the stream.
 class ClosingCutter final : public Cutter {
@@ -88,7 +47,7 @@ using Parsed = std::expected<Frame, std::string>;
 template <class MakeFinder>
 Frame found_by(MakeFinder make) {
   return {.cutter = [make = std::move(make)]() -> std::unique_ptr<Cutter> {
-    return std::make_unique<FoundCutter>(make());
+    return std::make_unique<FoundCutter>(make(), kLargestMessage);
   }};
 }
 

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/resp/options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "base/units.hpp"
+
+namespace joust::resp {
+
+std::vector<ProtocolOption> options() {
+  return {{.name = "ratio",
+           .summary = "SET:GET, how many of each are sent on average: 1:10; 1:0 sends SET only",
+           .standard = "1:10",
+           .serves = false},
+          {.name = "key-prefix",
+           .summary = "begin of each key, before its number of 12 digits",
+           .standard = "key:",
+           .serves = false},
+          {.name = "key-maximum",
+           .summary = "number of keys, at least one for each connection; auto: 10,000, or fewer whose values "
+                      "take 32 MiB together",
+           .standard = "auto",
+           .serves = false},
+          {.name = "key-pattern",
+           .summary = "keys are picked at random (uniform), some far more often than others (zipf), or one "
+                      "after the other (sequential)",
+           .standard = "uniform",
+           .choices = {"uniform", "zipf", "sequential"},
+           .serves = false},
+          {.name = "key-zipf-exp",
+           .summary = "exponent of --key-pattern zipf, above 0 and up to 5: a larger one prefers fewer keys",
+           .standard = "1",
+           .serves = false},
+          {.name = "data-size-range",
+           .summary = "sizes of values as LEAST-LARGEST, each as likely, in place of --payload: 16-4KiB",
+           .standard = "",
+           .serves = false},
+          {.name = "fill",
+           .summary = "write every key before the load, so that each GET finds a value",
+           .standard = "yes",
+           .choices = {"no", "yes"},
+           .serves = false},
+          {.name = "maxmemory",
+           .summary = "bytes of all keys and values; a SET beyond is answered by an error",
+           .standard = "64MiB",
+           .loads = false}};
+}
+
+namespace {
+
+constexpr std::uint64_t kMostKeys = 10'000'000;
+constexpr std::uint64_t kUsualKeys = 10'000, kUsualBytes = 32 << 20;
+constexpr std::uint64_t kMostRatio = 1'000'000;
+constexpr std::uint64_t kMostFilled = 256 << 20;  // bytes that wait to be sent before the load
+constexpr std::size_t kLongestPrefix = 200;
+constexpr std::uint64_t kLargestStore = std::uint64_t{1} << 40;
+
+[[noreturn]] void refuse(std::string_view option, const std::string& what) {
+  throw std::invalid_argument(fmt::format("--{}: {}", option, what));
+}
+
+// Splits a text at its only separator; nothing if it has none.
+std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_view text, char separator) {
+  const std::size_t at = text.find(separator);
+  if (at == text.npos) return std::nullopt;
+  return std::pair(text.substr(0, at), text.substr(at + 1));
+}
+
+void read_ratio(const std::string& text, Workload& into) {
+  const auto parts = halves(text, ':');
+  const auto sets = parse_count(parts ? parts->first : ""), gets = parse_count(parts ? parts->second : "");
+  if (!sets || !gets || *sets > kMostRatio || *gets > kMostRatio || *sets + *gets == 0)
+    refuse("ratio", fmt::format("'{}' is no ratio: say SET:GET as two numbers up to {}, such as 1:10",
+                                printable(text), kMostRatio));
+  into.sets = *sets;
+  into.gets = *gets;
+}
+
+void read_prefix(const Parameters& parameters, Workload& into) {
+  into.prefix = parameters.option("key-prefix");
+  if (into.prefix.size() > kLongestPrefix)
+    refuse("key-prefix", fmt::format("at most {} bytes", kLongestPrefix));
+}
+
+// The sizes have been read.
+void read_keys(const Parameters& parameters, std::uint64_t connections, Workload& into) {
+  const std::string& text = parameters.option("key-maximum");
+  if (text == "auto") {
+    into.keys = std::max(connections, std::min(kUsualKeys, kUsualBytes / into.mean_value()));
+    return;
+  }
+  const auto keys = parse_count(text);
+  if (!keys) refuse("key-maximum", keys.error());
+  if (*keys == 0 || *keys > kMostKeys) refuse("key-maximum", fmt::format("1 to {} keys", kMostKeys));
+  if (*keys < connections)
+    refuse("key-maximum",
+           fmt::format("{} keys for {} connections: each connection writes keys of its own, so "
+                       "there are at least as many",
+                       *keys, connections));
+  into.keys = *keys;
+}
+
+void read_pattern(const Parameters& parameters, Workload& into) {
+  const std::string& name = parameters.option("key-pattern");
+  const std::string& text = parameters.option("key-zipf-exp");
+  double exponent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
+  if (error != std::errc() || end != text.data() + text.size() || !(exponent > 0 && exponent <= 5))
+    refuse("key-zipf-exp", fmt::format("'{}' is no number above 0 and up to 5", printable(text)));
+  if (name == "sequential") into.pattern = KeyPattern::sequential;
+  if (name != "zipf") return;
+  into.pattern = KeyPattern::zipf;
+  into.zipf.emplace(into.keys, exponent);
+}
+
+void read_sizes(const Parameters& parameters, Workload& into) {
+  const std::string& text = parameters.option("data-size-range");
+  into.least_value = into.largest_value = parameters.payload;
+  if (text.empty()) return;
+  const auto parts = halves(text, '-');
+  const auto least = parse_bytes(parts ? parts->first : ""), most = parse_bytes(parts ? parts->second : "");
+  if (!least || !most || *least < kLeastValue || *most > kLargestValue || *least > *most)
+    refuse("data-size-range", fmt::format("'{}' is no range of sizes: say LEAST-LARGEST, from {} B to {}",
+                                          printable(text), kLeastValue, format_size(kLargestValue)));
+  into.least_value = *least;
+  into.largest_value = *most;
+}
+
+}  // namespace
+
+Workload workload(const Parameters& parameters, std::uint64_t connections) {
+  Workload result;
+  read_ratio(parameters.option("ratio"), result);
+  read_prefix(parameters, result);
+  read_sizes(parameters, result);
+  read_keys(parameters, connections, result);
+  read_pattern(parameters, result);
+  result.fills = parameters.option("fill") == "yes";
+  if (result.fills && result.keys * result.mean_value() > kMostFilled)
+    refuse("fill", fmt::format("{} keys with values of {} on average are more than {}; take fewer keys "
+                               "(--key-maximum), smaller values (--payload), or --fill no",
+                               result.keys, format_size(result.mean_value()), format_size(kMostFilled)));
+  return result;
+}
+
+std::uint64_t most_memory(const Parameters& parameters) {
+  const auto bytes = parse_bytes(parameters.option("maxmemory"));
+  if (!bytes) refuse("maxmemory", bytes.error());
+  if (*bytes == 0 || *bytes > kLargestStore) refuse("maxmemory", "1 B to 1 TiB");
+  return *bytes;
+}
+
+}  // namespace joust::resp

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+//
+// The server side of resp: a store in memory, and the commands that load generators and redis-cli send.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "base/printable.hpp"
+#include "protocols/resp/command.hpp"
+#include "protocols/resp/options.hpp"
+#include "protocols/resp/protocol.hpp"
+#include "protocols/resp/store.hpp"
+#include "session/handler_session.hpp"
+#include "session/resp_finder.hpp"
+
+namespace joust::resp {
+namespace {
+
+constexpr std::uint64_t kLeastRate = 1024;  // bytes per second; see RequestResponse::least_rate
+constexpr std::size_t kShownName = 60;      // bytes of a command's name in an error
+
+// Answers one command. `reply_` is where its reply goes.
+class RespHandler final : public Handler {
+ public:
+  explicit RespHandler(Store& store) : store_(store) {}
+
+  bool on_message(Bytes message, Writer& replies) override {
+    const auto command = Command::read(message);
+    if (!command) {
+      complaint_ = command.error();
+      replies.send(fmt::format("-ERR {}\r\n", complaint_));
+      return false;
+    }
+    if (command->name().empty()) return true;  // an empty line has no reply
+    if (command->is("QUIT")) {
+      replies.send("+OK\r\n");
+      return false;
+    }
+    answer(*command, replies);
+    return true;
+  }
+  std::string_view complaint() const override { return complaint_; }
+
+ private:
+  using Arguments = std::span<const std::string_view>;
+
+  struct Row {
+    std::string_view name;
+    std::size_t least, most;  // arguments
+    void (RespHandler::*answer)(Arguments, Writer&);
+  };
+  static constexpr std::size_t kAny = Command::kMostWords;
+  static const std::array<Row, 11> kRows;
+
+  void answer(const Command& command, Writer& replies) {
+    const auto row = std::ranges::find_if(kRows, [&](const Row& one) { return command.is(one.name); });
+    if (row == kRows.end())
+      return replies.send(
+          fmt::format("-ERR unknown command '{}'\r\n", printable(command.name().substr(0, kShownName))));
+    const Arguments arguments = command.arguments();
+    if (arguments.size() < row->least || arguments.size() > row->most)
+      return replies.send(
+          fmt::format("-ERR '{}' takes {} to {} arguments here\r\n", row->name, row->least, row->most));
+    (this->*row->answer)(arguments, replies);
+  }
+
+  void get(Arguments arguments, Writer& replies) {
+    const bool found = store_.get(arguments[0], [&](std::string_view value) { send_bulk(value, replies); });
+    if (!found) replies.send("$-1\r\n");
+  }
+  void set(Arguments arguments, Writer& replies) {
+    if (store_.set(arguments[0], arguments[1])) return replies.send("+OK\r\n");
+    replies.send("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+  }
+  void ping(Arguments arguments, Writer& replies) {
+    if (arguments.empty()) return replies.send("+PONG\r\n");
+    send_bulk(arguments[0], replies);
+  }
+  void echo(Arguments arguments, Writer& replies) { send_bulk(arguments[0], replies); }
+  void del(Arguments arguments, Writer& replies) {
+    send_number(static_cast<std::uint64_t>(std::ranges::count_if(
+                    arguments, [&](std::string_view key) { return store_.erase(key); })),
+                replies);
+  }
+  void exists(Arguments arguments, Writer& replies) {
+    send_number(static_cast<std::uint64_t>(std::ranges::count_if(
+                    arguments, [&](std::string_view key) { return store_.get(key, [](auto) {}); })),
+                replies);
+  }
+  void size(Arguments /*none*/, Writer& replies) { send_number(store_.size(), replies); }
+  void clear(Arguments /*none*/, Writer& replies) {
+    store_.clear();
+    replies.send("+OK\r\n");
+  }
+  // There is one database.
+  void select(Arguments arguments, Writer& replies) {
+    replies.send(arguments[0] == "0" ? "+OK\r\n" : "-ERR DB index is out of range\r\n");
+  }
+  // Some programs ask for settings when they begin: none has a value here.
+  void config(Arguments arguments, Writer& replies) {
+    if (arguments.size() != 2) return replies.send("*0\r\n");
+    replies.send("*2\r\n");
+    send_bulk(arguments[1], replies);
+    send_bulk("", replies);
+  }
+  void nothing(Arguments /*any*/, Writer& replies) { replies.send("*0\r\n"); }
+
+  static void send_number(std::uint64_t number, Writer& replies) {
+    replies.send(fmt::format(":{}\r\n", number));
+  }
+  static void send_bulk(std::string_view value, Writer& replies) {
+    std::array<char, 24> size;
+    const char* const end = fmt::format_to(size.data(), "${}\r\n", value.size());
+    const std::string_view head(size.data(), end);
+    std::byte* to = replies.extend(head.size() + value.size() + 2).data();
+    for (const std::string_view part : {head, value, std::string_view("\r\n")})
+      to = std::ranges::copy(as_bytes(part), to).out;
+  }
+
+  Store& store_;
+  std::string_view complaint_;
+};
+
+constexpr std::array<RespHandler::Row, 11> RespHandler::kRows{{{"GET", 1, 1, &RespHandler::get},
+                                                               {"SET", 2, 2, &RespHandler::set},
+                                                               {"PING", 0, 1, &RespHandler::ping},
+                                                               {"ECHO", 1, 1, &RespHandler::echo},
+                                                               {"DEL", 1, kAny, &RespHandler::del},
+                                                               {"EXISTS", 1, kAny, &RespHandler::exists},
+                                                               {"DBSIZE", 0, 0, &RespHandler::size},
+                                                               {"FLUSHALL", 0, 1, &RespHandler::clear},
+                                                               {"SELECT", 1, 1, &RespHandler::select},
+                                                               {"CONFIG", 1, kAny, &RespHandler::config},
+                                                               {"COMMAND", 0, kAny, &RespHandler::nothing}}};
+
+class RespServer final : public HandlerService {
+ public:
+  explicit RespServer(std::unique_ptr<Store> store)
+      : HandlerService(
+            Own{[] {
+              return std::make_unique<FoundCutter>(resp_finder(InlineCommands::taken), kLargestMessage);
+            }},
+            [&store = *store] { return std::make_unique<RespHandler>(store); }, RateRules::of(kLeastRate)),
+        store_(std::move(store)) {}
+
+ private:
+  const std::unique_ptr<Store> store_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> make_server(const Parameters& parameters) {
+  return std::make_unique<RespServer>(std::make_unique<Store>(most_memory(parameters)));
+}
+
+}  // namespace joust::resp

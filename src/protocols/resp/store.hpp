@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/keyed_hash.hpp"
+
+namespace joust::resp {
+
+// Keys and values in memory, shared by all connections of a server. It is divided into parts with a lock
+// each, so that threads seldom wait for one another. The hash has a random key: a peer cannot choose keys
+// that meet in one place. Any thread.
+class Store {
+ public:
+  // most: bytes of keys and values, with a fixed cost for each.
+  explicit Store(std::uint64_t most) : most_(most) {}
+
+  // Returns false if the value would exceed the limit.
+  bool set(std::string_view key, std::string_view value);
+  // Calls `take` with the value while its part is locked, and returns true; false if there is none.
+  template <class Take>
+  bool get(std::string_view key, Take take) {
+    Part& part = part_of(key);
+    const std::lock_guard lock(part.mutex);
+    const auto found = part.values.find(key);
+    if (found != part.values.end()) take(std::string_view(found->second));
+    return found != part.values.end();
+  }
+  bool erase(std::string_view key);  // returns whether it was there
+  void clear();
+  std::uint64_t size();  // keys
+
+ private:
+  static constexpr std::size_t kParts = 64;
+  static constexpr std::uint64_t kEntryBytes = 128;  // of a key and a value, beside their own
+
+  struct Hash {
+    using is_transparent = void;
+    HashKey key;
+    Hash() : key(random_key()) {}
+    std::size_t operator()(std::string_view text) const { return keyed_hash(key, as_bytes(text)); }
+  };
+  struct Part {
+    std::mutex mutex;
+    std::unordered_map<std::string, std::string, Hash, std::equal_to<>> values;
+  };
+
+  Part& part_of(std::string_view key) { return parts_[std::hash<std::string_view>()(key) % kParts]; }
+  static std::uint64_t bytes_of(std::string_view key, std::string_view value) {
+    return key.size() + value.size() + kEntryBytes;
+  }
+  bool reserve(std::uint64_t bytes);  // returns false if they would exceed the limit
+  void release(std::uint64_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  const std::uint64_t most_;
+  std::atomic<std::uint64_t> bytes_ = 0;
+  std::array<Part, kParts> parts_;
+};
+
+}  // namespace joust::resp
