@@ -27,11 +27,12 @@ struct ProtocolOption {
   std::string standard;  // its default value
   // Empty: any text. {"no", "yes"}: a switch, set to yes by its bare name.
   std::vector<std::string> choices{};
-  // Whether the value may be in a file: not; after @, as @FILE; or always, unless it has a line's end or a
-  // '='.
-  enum class FromFile : std::uint8_t { no, after_at, always } from_file = FromFile::no;
-  bool serves = true;  // valid for the server
-  bool loads = true;   // valid for the client side
+  // Whether the value may be in a file: not; after @, as @FILE; likewise, of an option whose value has
+  // escapes such as \x40; or always, unless it has a line's end or a '='.
+  enum class FromFile : std::uint8_t { no, after_at, escaped_after_at, always } from_file = FromFile::no;
+  bool is_list = false;  // may be given several times: the value has a line for each
+  bool serves = true;    // valid for the server
+  bool loads = true;     // valid for the client side
   // False if the option costs the server's time: the ceiling of a load, measured in one process, is measured
   // without it.
   bool in_ceiling = true;
@@ -132,9 +133,9 @@ struct Protocol {
   // Empty function: all options have an effect.
   std::function<std::string(const std::string& option, Role side, const Parameters& client)> no_effect{};
 
-  // Returns why a load has no ceiling, because a server with these options cannot answer it in one process
-  // with the client; empty if it can. Empty function: `has_ceiling` alone decides.
-  std::function<std::string(const Parameters& server)> no_ceiling{};
+  // Returns why a load has no ceiling, because a server with these options cannot answer a client with those
+  // in one process; empty if it can. Empty function: `has_ceiling` alone decides.
+  std::function<std::string(const Parameters& server, const Parameters& client)> no_ceiling{};
 
   // Returns the options of a server whose load is repeated, as in a race: the given ones, and those that a
   // client with these options needs in addition. Throws std::invalid_argument if the given ones do not allow

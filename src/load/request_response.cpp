@@ -17,16 +17,21 @@ Parameters standard_parameters(const Protocol& protocol, Role side) {
 
 std::expected<std::string, std::string> read_value(const ProtocolOption& option, const std::string& given) {
   using FromFile = ProtocolOption::FromFile;
-  const bool is_named = option.from_file == FromFile::after_at ? given.starts_with('@')
+  const bool has_escapes = option.from_file == FromFile::escaped_after_at;
+  const bool after_at = has_escapes || option.from_file == FromFile::after_at;
+  const bool is_named = after_at ? given.starts_with('@')
                         : option.from_file == FromFile::always
                             ? !given.empty() && given.find_first_of("\n=") == given.npos
                             : false;
   if (!is_named) return given;
-  auto text = value_of_file(option.from_file == FromFile::after_at ? given.substr(1) : given);
+  auto text = value_of_file(after_at ? given.substr(1) : given);
   if (!text) return text;
   if (text->contains('\0'))
-    return std::unexpected(fmt::format("'{}' has a byte of value 0: write \\0", given));
-  if (option.from_file == FromFile::after_at && text->starts_with('@')) text->replace(0, 1, "\\x40");
+    return std::unexpected(fmt::format("'{}' has a byte of value 0{}", given,
+                                       has_escapes ? ": write \\0" : ", which is not supported here"));
+  if (has_escapes && text->starts_with('@')) text->replace(0, 1, "\\x40");
+  if (after_at && text->starts_with('@'))
+    return std::unexpected(fmt::format("'{}' begins with '@', which is not supported here", given));
   if (option.from_file == FromFile::always) *text += '\n';
   return text;
 }

@@ -2,11 +2,13 @@
 """The protocol http as a client of servers that end their connections by replies."""
 
 import contextlib
+import http.server
 import json
 import os
 import subprocess
 import sys
 import textwrap
+import threading
 import unittest
 
 from program import PATIENCE_S, TESTS, Case, Server, run
@@ -31,6 +33,46 @@ def ending(replies, how, address="0"):
             process.wait(PATIENCE_S)
 
 
+class ForeignHttp:
+    """A server of Python's library, which remembers the requests. It ends connections without saying so."""
+
+    def __enter__(self):
+        heard = self.heard = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
+            wbufsize = -1
+
+            def answer(self):
+                body = self.rfile.read(int(self.headers.get("content-length", 0)))
+                heard.append((self.command, self.path, self.headers, body))
+                self.send_response(201 if body else 200)
+                if self.command == "GET":
+                    self.send_header("Transfer-Encoding", "chunked")
+                    self.end_headers()
+                    self.wfile.write(b"5\r\nHello\r\n0\r\n\r\n")
+                else:
+                    self.send_header("Content-Length", "5")
+                    self.end_headers()
+                    if self.command != "HEAD":
+                        self.wfile.write(b"Hello")
+
+            do_GET = do_HEAD = do_POST = answer
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = "127.0.0.1:%d" % self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 @unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
 class Url(Case):
     def test_a_url_is_loaded_whatever_its_body_is(self):
@@ -47,6 +89,36 @@ class Url(Case):
             self.assertIn("GET /none: the status of a reply is 404", missing.stderr)
             self.refused(run("load", url, "--connect", server.address), "leave -p, --connect, --path")
         self.refused(run("load", "https://127.0.0.1/"), "does not speak TLS")
+
+    def test_requests_are_those_of_the_options(self):
+        with ForeignHttp() as server:
+            for options in (("--method", "POST", "--data", '{"a": 1}', "--header", "Content-Type: text/x",
+                             "--header", "X-A: b", "--status", "2xx"),
+                            ("--method", "HEAD"), ("--header", "Connection: close"), ("--depth", 3)):
+                done = run("load", f"http://{server.address}/a?b=c", "-c", 3, "-m", 10, *options)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("30 verified", done.stdout)
+            path = self.path("paths")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("/one\n9 /nine\n")
+            done = run("load", "-p", "http", "--connect", server.address, "--path", f"@{path}",
+                       "--body", "any", "-m", 300)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        command, asked, fields, body = server.heard[0]
+        self.assertEqual((command, asked, body), ("POST", "/a?b=c", b'{"a": 1}'))
+        self.assertEqual((fields["content-type"], fields["x-a"]), ("text/x", "b"))
+        ones = [asked for _, asked, _, _ in server.heard].count("/one")
+        self.assertGreater(ones, 5)
+        self.assertLess(ones, 60)
+
+    def test_wrong_requests_are_refused(self):
+        load = ("load", "http://127.0.0.1:1/")
+        self.refused(run(*load, "--data", "x"), "--method POST")
+        self.refused(run(*load, "--header", "x"), "'Name: value'")
+        self.refused(run(*load, "--status", "ok"), "--status: 'ok' is no list")
+        self.refused(run(*load, "--method", "post"), "--method: 'post'")
+        self.refused(run(*load, "--method", "POST", "--data", "@/nothing/here"), "/nothing/here")
+        self.refused(run(*load, "--method", "PUT", "--method", "POST"), "give it once")
 
 
 @unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")

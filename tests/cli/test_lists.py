@@ -96,7 +96,7 @@ class Lists(Case):
 
     def test_a_protocol_lists_its_options(self):
         shown = run("protocols", "http").stdout
-        self.assertIn("--path (load, race)\n    what a load asks for [/]", shown)
+        self.assertIn("--host (load, race)\n    the field Host of a load's requests [localhost]", shown)
         self.assertNotIn("--segments", shown)
         self.assertIn("It has no options.", run("protocols", "echo").stdout)
         self.refused(run("protocols", "htp"), "no protocol 'htp'", "did you mean 'http'?")

@@ -284,8 +284,14 @@ class Client {
 
 struct HttpClient : Client {
   HttpClient()
-      : Client(http::make_client,
-               {{"path", "/"}, {"host", "a"}, {"text", "Hello, World!"}, {"body", "text"}}) {}
+      : Client(http::make_client, {{"path", "/"},
+                                   {"host", "a"},
+                                   {"text", "Hello, World!"},
+                                   {"body", "text"},
+                                   {"method", "GET"},
+                                   {"header", ""},
+                                   {"data", ""},
+                                   {"status", "200"}}) {}
 };
 
 struct RespClient : Client {

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "load/run.hpp"
+#include "protocols/http/client_plan.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http_fixture.hpp"
 #include "protocols/table.hpp"
@@ -98,6 +99,118 @@ TEST_F(HttpLoad, LooksAtRepliesInChunks) {
       complaint_about(begin + "8\r\n, World?\r\n0\r\n\r\n"),
       "verify: GET /: the body of a reply is not that of --text: 12 of its 13 bytes are right, then comes "
       "'?', and not '!'");
+}
+
+// What a server hears that answers each request, whose body has `body` bytes, by `reply`.
+class HttpClientRequests : public HttpLoad {
+ protected:
+  std::vector<std::string> heard(const Settings& options, const std::string& reply, std::size_t body = 0,
+                                 std::uint64_t messages = 1) {
+    class Hears : public Handler {
+     public:
+      Hears(std::vector<std::string>& into, std::string reply, std::size_t body)
+          : into_(into), reply_(std::move(reply)), body_(body) {}
+      bool on_message(Bytes bytes, Writer& replies) override {
+        held_ += as_text(bytes);
+        const std::size_t end = held_.find("\r\n\r\n");
+        if (end == held_.npos || held_.size() < end + 4 + body_) return true;
+        into_.push_back(std::exchange(held_, ""));
+        replies.send(reply_);
+        return true;
+      }
+
+     private:
+      std::vector<std::string>& into_;
+      const std::string reply_;
+      const std::size_t body_;
+      std::string held_;
+    };
+    std::vector<std::string> all;
+    HandlerService server(Raw{}, [&] { return std::make_unique<Hears>(all, reply, body); });
+    load({.messages = messages}, options, server);
+    return all;
+  }
+  std::uint64_t verified() const { return run_->recorder().counts().verified; }
+};
+
+constexpr auto kHello = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, World!";
+
+TEST_F(HttpClientRequests, HaveTheMethodTheFieldsAndTheBodyThatWereSaid) {
+  EXPECT_EQ(heard({}, kHello).at(0), "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_EQ(heard({{"method", "POST"}, {"data", "a=b"}, {"header", "Accept: */*\nX-A:b"}}, kHello, 3).at(0),
+            "POST / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\nX-A:b\r\nContent-Length: 3\r\n\r\na=b");
+  EXPECT_EQ(verified(), 1U);
+  EXPECT_EQ(heard({{"method", "PUT"}}, kHello).at(0),
+            "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_EQ(heard({{"method", "DELETE"}, {"path", "/x"}}, kHello).at(0),
+            "DELETE /x HTTP/1.1\r\nHost: localhost\r\n\r\n");
+}
+
+TEST_F(HttpClientRequests, HaveRepliesWithoutBodyToHead) {
+  for (const std::string fields : {"Content-Length: 13\r\n", "Transfer-Encoding: chunked\r\n", ""}) {
+    heard({{"method", "HEAD"}}, "HTTP/1.1 200 OK\r\n" + fields + "\r\n", 0, 5);
+    EXPECT_EQ(verified(), 5U) << fields;
+  }
+  heard({{"method", "HEAD"}}, "HTTP/1.1 404 Not Found\r\n\r\n");
+  EXPECT_EQ(verified(), 0U);
+}
+
+TEST_F(HttpClientRequests, ArePickedByTheWeightsOfTheirPaths) {
+  const Settings options{{"path", "# a comment\n/a\r\n\n3 /b?c=d\n"}, {"body", "any"}};
+  const auto all = heard(options, kHello, 0, 2000);
+  const auto of_a =
+      std::ranges::count_if(all, [](auto& one) { return one.starts_with("GET /a HTTP/1.1\r\n"); });
+  const auto of_b = std::ranges::count_if(all, [](auto& one) { return one.starts_with("GET /b?c=d HTTP"); });
+  EXPECT_EQ(of_a + of_b, 2000);
+  EXPECT_NEAR(static_cast<double>(of_a), 500, 97);  // five standard deviations
+  EXPECT_EQ(heard(options, kHello, 0, 2000), all) << "the same in each load";
+}
+
+TEST_F(HttpClientRequests, HaveTheStatusThatWasSaid) {
+  const auto right = [this](const std::string& status, int of_reply) {
+    heard({{"status", status}, {"body", "any"}},
+          "HTTP/1.1 " + std::to_string(of_reply) + " X\r\nContent-Length: 0\r\n\r\n");
+    return verified() == 1;
+  };
+  EXPECT_TRUE(right("404", 404));
+  EXPECT_TRUE(right("2xx", 201));
+  EXPECT_TRUE(right("200,3xx", 302));
+  EXPECT_TRUE(right("any", 500));
+  EXPECT_FALSE(right("200,3xx", 201));
+  EXPECT_FALSE(right("2xx", 304));
+  EXPECT_EQ(without_reply(run_->complaints().at(0)),
+            "verify: GET /: the status of a reply is 304, and not 2xx; its body begins with ''");
+}
+
+// A reply for one path is not right for another one that was seen before.
+TEST_F(HttpClientRequests, AreComparedPathByPath) {
+  heard({{"path", "/a\n/b\n/c"}}, kHello, 0, 50);
+  EXPECT_EQ(verified(), 50U);
+}
+
+TEST_F(HttpClientRequests, AreRefusedIfTheyCannotBe) {
+  const auto objection = [](const Settings& options) -> std::string {
+    try {
+      ClientPlan{parameters(Role::dial, options)};
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(objection({}), "");
+  for (const char* const method : {"", "get", "GET /x", "CONNECT", "VERYLONGMETHODWITHOUTEND"})
+    EXPECT_TRUE(objection({{"method", method}}).starts_with("--method: ")) << method;
+  EXPECT_TRUE(objection({{"data", "x"}}).contains("say --method POST"));
+  EXPECT_TRUE(
+      objection({{"method", "POST"}, {"data", std::string(70'000, 'x')}}).starts_with("--data: at most"));
+  for (const char* const field : {"X", ": y", "X Y: z", "A: b\rC: d"})
+    EXPECT_TRUE(objection({{"header", field}}).starts_with("--header: ")) << field;
+  EXPECT_TRUE(objection({{"header", "HOST: x"}}).contains("--host"));
+  EXPECT_TRUE(objection({{"header", "Content-length: 3"}}).contains("--data"));
+  for (const char* const status : {"", "20", "2000", "xx2", "6xx", "200,", "200 201"})
+    EXPECT_TRUE(objection({{"status", status}}).starts_with("--status: ")) << status;
+  for (const char* const path : {"", "a", "#", "0 /a", "x /a", "1 a", "/a b", "1 2 /a"})
+    EXPECT_TRUE(objection({{"path", path}}).starts_with("--path")) << path;
 }
 
 // The server's part is done by hand.

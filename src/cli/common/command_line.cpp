@@ -230,6 +230,15 @@ Option Command::add_option(const std::string& names, const Take& take, const std
   return Option(app_->add_option_function(names, read, help));
 }
 
+Option Command::add_list(const std::string& names, const Take& take, const std::string& help) {
+  const std::function<void(const std::vector<std::string>&)> read =
+      [names, take](const std::vector<std::string>& values) {
+        for (const std::string& value : values)
+          if (const std::string wrong = take(value); !wrong.empty()) throw CLI::ValidationError(names, wrong);
+      };
+  return Option(app_->add_option_function(names, read, help)->allow_extra_args(false));
+}
+
 void Command::add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help) {
   app_->add_option("words", into, help)->type_name(shown);
 }

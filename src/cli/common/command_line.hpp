@@ -51,6 +51,8 @@ class Command {
   // Adds an option that may be given several times, with one value each time.
   Option add_option(const std::string& names, std::vector<std::string>& into, const std::string& help);
   Option add_option(const std::string& names, const Take& take, const std::string& help);
+  // Adds an option that may be given several times: `take` gets each value, in their order.
+  Option add_list(const std::string& names, const Take& take, const std::string& help);
   // Adds arguments without a dash, any number of them. `shown`: as --help has them, "RESULT...".
   void add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);

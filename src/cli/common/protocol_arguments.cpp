@@ -50,10 +50,15 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
           throw UsageError(fmt::format("--{}: the value is empty", option.name));
         const auto read = read_value(option, value);
         if (!read) throw UsageError(fmt::format("--{}: {}", option.name, read.error()));
-        given[option.name] = is_switch && value.empty() ? "yes" : *read;
+        std::string& set = given[option.name];
+        if (!option.is_list) set.clear();
+        if (!set.empty()) set += '\n';
+        set += is_switch && value.empty() ? "yes" : *read;
         return std::string();
       };
-      Option added = command.add_option("--" + option.name, take, help_of(option.name, program));
+      const std::string help = help_of(option.name, program), flag = "--" + option.name;
+      Option added =
+          option.is_list ? command.add_list(flag, take, help) : command.add_option(flag, take, help);
       const bool shown = !side || (*side == Role::serve ? option.serves : option.loads);
       added.group(shown ? kProtocolOptions : "");
       if (is_switch(option))

@@ -43,8 +43,8 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
       return protocol.no_effect(option, side, client_of(protocol, client));
     };
   if (protocol.no_ceiling)
-    row.no_ceiling = [&protocol](const Settings& server) {
-      return protocol.no_ceiling(parameters_of(protocol, server, Role::serve));
+    row.no_ceiling = [&protocol](const Settings& server, const Settings& client) {
+      return protocol.no_ceiling(parameters_of(protocol, server, Role::serve), client_of(protocol, client));
     };
   if (protocol.verified_by)
     row.verified_by = [&protocol](const Settings& client) {

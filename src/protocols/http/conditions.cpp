@@ -8,20 +8,14 @@
 #include <optional>
 
 #include "protocols/http/date.hpp"
+#include "protocols/http/field_text.hpp"
 
 namespace joust::http {
 namespace {
 
 constexpr std::string_view kWeak = "W/";
-constexpr std::string_view kBlanks = " \t";
 
 enum class Comparison : std::uint8_t { weak, strong };
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
 
 std::string_view opaque(std::string_view tag) {
   return tag.substr(tag.starts_with(kWeak) ? kWeak.size() : 0);

@@ -140,11 +140,13 @@ class RequestParser : public HeadParser<true> {
 
 class ReplyParser : public HeadParser<false> {
  public:
+  explicit ReplyParser(ReplyTo request) : request_(request) { skip(request == ReplyTo::head); }
+
   std::expected<ReplyHead, std::string> result() const {
     using Body = ReplyHead::Body;
     ReplyHead head{.status = static_cast<unsigned>(status_), .is_last = closes_ || !keep_alive()};
     if (status_ < 100) return std::unexpected(fmt::format("a reply has the status {:03}", status_));
-    if (head.is_interim() || status_ == 204 || status_ == 304) return head;
+    if (head.is_interim() || status_ == 204 || status_ == 304 || request_ == ReplyTo::head) return head;
     if (!coding_.empty() && !boost::beast::iequals(coding_, "chunked"))
       return std::unexpected(
           fmt::format("a reply has the Transfer-Encoding '{}': only 'chunked' is read", excerpt(coding_)));
@@ -171,6 +173,7 @@ class ReplyParser : public HeadParser<false> {
       closes_ = closes_ || boost::beast::iequals(token, "close");
   }
 
+  const ReplyTo request_;
   int status_ = 0;
   std::string coding_{};
   bool is_1_0_ = false;
@@ -203,8 +206,8 @@ std::expected<Request, Status> parse_request(Bytes head) {
   return parser.result();
 }
 
-std::expected<ReplyHead, std::string> parse_reply(Bytes head) {
-  ReplyParser parser;
+std::expected<ReplyHead, std::string> parse_reply(Bytes head, ReplyTo request) {
+  ReplyParser parser(request);
   if (const error_code error = parser.parse(head)) {
     const std::string_view text = as_text(head);
     return std::unexpected(fmt::format("the head of a reply cannot be read ({}): it begins with '{}'",

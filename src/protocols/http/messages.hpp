@@ -75,7 +75,10 @@ std::string messages_unavailable();
 // nothing.
 std::expected<Request, Status> parse_request(Bytes head);
 
-// Parses the head of a reply to GET, with its empty line. The error describes the problem.
-std::expected<ReplyHead, std::string> parse_reply(Bytes head);
+// The request of a reply. A reply to HEAD has no body, whatever length it says.
+enum class ReplyTo : std::uint8_t { head, others };
+
+// Parses the head of a reply, with its empty line. The error describes the problem.
+std::expected<ReplyHead, std::string> parse_reply(Bytes head, ReplyTo request = ReplyTo::others);
 
 }  // namespace joust::http

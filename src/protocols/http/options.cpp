@@ -16,11 +16,6 @@ namespace {
 constexpr auto kStandardText = "Hello, World!";
 constexpr std::size_t kLongestText = 64 << 10;  // bytes
 
-// False for text with a character that would end a line or a word of the request.
-bool is_one_word(std::string_view text) {
-  return !text.empty() && text.find(' ') == text.npos && !has_control(text);
-}
-
 }  // namespace
 
 std::vector<ProtocolOption> options() {
@@ -59,7 +54,29 @@ std::vector<ProtocolOption> options() {
        .standard = "text",
        .choices = {"text", "any"},
        .serves = false},
-      {.name = "path", .summary = "what a load asks for", .standard = "/", .serves = false},
+      {.name = "method",
+       .summary = "the method of a load's requests: GET, HEAD, POST, PUT, DELETE",
+       .standard = "GET",
+       .serves = false},
+      {.name = "path",
+       .summary = "what a load asks for; @FILE has a path in each line, after its weight if it has one: 3 /a",
+       .standard = "/",
+       .from_file = ProtocolOption::FromFile::after_at,
+       .serves = false},
+      {.name = "header",
+       .summary = "a field of a load's requests, 'Name: value'; may be given several times",
+       .standard = "",
+       .is_list = true,
+       .serves = false},
+      {.name = "data",
+       .summary = "the body of a load's requests; @FILE is the content of a file",
+       .standard = "",
+       .from_file = ProtocolOption::FromFile::after_at,
+       .serves = false},
+      {.name = "status",
+       .summary = "the right status of a reply: 200, several as 200,304, 2xx, or any",
+       .standard = "200",
+       .serves = false},
       {.name = "host",
        .summary = "the field Host of a load's requests",
        .standard = "localhost",
@@ -104,15 +121,12 @@ const std::string& text(const Parameters& parameters) {
   return text;
 }
 
-GetRequest get_request(const Parameters& parameters) {
-  const std::string &path = parameters.option("path"), &host = parameters.option("host");
-  if (!path.starts_with('/') || !is_one_word(path) || path.size() > kLongestTarget)
-    throw std::invalid_argument(
-        fmt::format("--path '{}': say a path such as /index.html, without blanks and of at most {} bytes",
-                    printable(path), kLongestTarget));
-  if (!is_one_word(host))
-    throw std::invalid_argument(fmt::format("--host '{}': say a name or an address", printable(host)));
-  return {path, fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host)};
+std::string why_no_answers(const Parameters& server, const Parameters& client) {
+  const std::string &method = client.option("method"), &path = client.option("path");
+  if (method != "GET" && method != "HEAD") return "joust's servers answer GET and HEAD, and not " + method;
+  const bool has_path = path == "/" || path.starts_with("/?") || !server.option("root").empty();
+  if (!has_path) return "joust's servers have no other path than / without --root";
+  return client.option("status") == "200" ? "" : "joust's servers are asked for what they answer by 200";
 }
 
 Settings repeatable(Settings server, const Parameters& client) {

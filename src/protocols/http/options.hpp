@@ -23,12 +23,8 @@ const std::string& text(const Parameters& parameters);
 // See Protocol::check_server. A load compares with --text what it gets from a directory too.
 void check_server(const Parameters& parameters);
 
-// A client's request. Throws std::invalid_argument.
-struct GetRequest {
-  std::string path;
-  std::string text;  // all of its bytes
-};
-GetRequest get_request(const Parameters& parameters);
+// See Protocol::no_ceiling: what the servers of this program do not answer as the client wishes.
+std::string why_no_answers(const Parameters& server, const Parameters& client);
 
 // See Protocol::repeatable: the server of a race answers the host that its client asks for.
 Settings repeatable(Settings server, const Parameters& client);

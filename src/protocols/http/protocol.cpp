@@ -8,6 +8,7 @@
 // Files are read-only. Without --root, the path `/` is a text, which a load asks for and compares.
 #include "protocols/http/protocol.hpp"
 
+#include "protocols/http/client_plan.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/options.hpp"
 
@@ -25,16 +26,16 @@ Protocol http_protocol() {
   protocol.no_reconnect.clear();
   protocol.no_payload = "a request has no payload; what it asks for is its path (--path)";
   protocol.verified_by = [](const Parameters& client) -> std::string {
+    if (client.option("method") == "HEAD") return "by status";
     return client.option("body") == "text" ? "by status, length and body" : "by status and length";
   };
+  protocol.no_ceiling = http::why_no_answers;
   protocol.options = http::options();
   protocol.repeatable = http::repeatable;
   protocol.make_server = http::make_server;
   protocol.check_server = http::check_server;
   protocol.make_client = http::make_client;
-  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
-    http::get_request(parameters);
-  };
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) { http::ClientPlan{parameters}; };
   return protocol;
 }
 

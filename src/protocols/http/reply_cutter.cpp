@@ -64,7 +64,7 @@ CutStep ReplyCutter::next_head(Bytes chunk) {
     return {need_more, part.size(), {}, {}};
   }
   const std::size_t size = found + kHeadEnd.size();
-  const auto head = parse_reply(all.first(size));
+  const auto head = parse_reply(all.first(size), requests_);
   if (!head)
     return malformed(has_bare_newline(text.substr(0, size), held) ? std::string(kBareNewline) : head.error());
   if (head->is_interim()) return skip_interim(head->status, size, size - held);

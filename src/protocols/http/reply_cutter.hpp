@@ -15,11 +15,13 @@ namespace joust::http {
 inline constexpr std::size_t kLargestReply = 1 << 20;  // bytes of a head and its body
 inline constexpr std::size_t kMostInterim = 64 << 10;  // bytes of the interim replies before a reply
 
-// Cuts a stream into replies to GET (RFC 9112, 6). A message is a head and the body, taken out of its chunks.
-// Interim replies, such as 103 Early Hints, are left out. A reply of known length that is complete in one
-// chunk of the stream is passed on without a copy.
+// Cuts a stream into the replies to requests (RFC 9112, 6). A message is a head and the body, taken out of
+// its chunks. Interim replies, such as 103 Early Hints, are left out. A reply of known length that is
+// complete in one chunk of the stream is passed on without a copy.
 class ReplyCutter : public Cutter {
  public:
+  explicit ReplyCutter(ReplyTo requests = ReplyTo::others) : requests_(requests) {}
+
   CutStep next(Bytes chunk) override;
   CutStep end() override;
   bool in_message() const override { return part_ != Part::head || (!held_.empty() && !held_is_message_); }
@@ -36,6 +38,7 @@ class ReplyCutter : public Cutter {
   CutStep complete(std::size_t taken);
   CutStep malformed(std::string complaint);
 
+  const ReplyTo requests_;
   Part part_ = Part::head;        // the part that is read next
   std::size_t size_ = 0;          // size of the message (sized only)
   std::size_t interim_ = 0;       // bytes of interim replies since the last reply

@@ -14,7 +14,7 @@ std::expected<Request, Status> parse_request(Bytes /*head*/) {
   return std::unexpected(Status::internal_error);
 }
 
-std::expected<ReplyHead, std::string> parse_reply(Bytes /*head*/) {
+std::expected<ReplyHead, std::string> parse_reply(Bytes /*head*/, ReplyTo /*request*/) {
   return std::unexpected("this program cannot read HTTP");
 }
 

@@ -323,7 +323,7 @@ std::vector<ProtocolOption> options() {
       {.name = "send",
        .summary = "the text of a request, such as 'GET key:{rand:1..1000}\\r\\n'; @FILE reads it from a file",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at},
+       .from_file = ProtocolOption::FromFile::escaped_after_at},
       {.name = "reply",
        .summary = "where a reply ends: length:BYTES, line, until:BYTES, u8, u16, u32 or u64 (with le, +self, "
                   "@BYTE), resp, http, datagram, close [line]",
@@ -333,19 +333,19 @@ std::vector<ProtocolOption> options() {
            "what a right reply is: TEXT (without the end of its line), exact:TEXT, prefix:TEXT, "
            "contains:TEXT, length:BYTES, match:EXPRESSION, echo; none: replies are not verified [none]",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at},
+       .from_file = ProtocolOption::FromFile::escaped_after_at},
       {.name = "first",
        .summary = "what a connection sends before the load: a login",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at},
+       .from_file = ProtocolOption::FromFile::escaped_after_at},
       {.name = "first-expect",
        .summary = "the right reply to it, as in --expect; alone: what the server says first",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at},
+       .from_file = ProtocolOption::FromFile::escaped_after_at},
       {.name = "last",
        .summary = "what a connection sends at its end",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at,
+       .from_file = ProtocolOption::FromFile::escaped_after_at,
        .serves = false},
       {.name = "reply-id",
        .summary =
@@ -361,7 +361,7 @@ std::vector<ProtocolOption> options() {
            "what the server replies; {1}, {2}, ... are the values of the request [what --expect says, if "
            "that is TEXT, exact: or echo]",
        .standard = "",
-       .from_file = ProtocolOption::FromFile::after_at,
+       .from_file = ProtocolOption::FromFile::escaped_after_at,
        .loads = false},
   };
 }

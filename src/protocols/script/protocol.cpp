@@ -25,7 +25,7 @@ Protocol script_protocol() {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")
                                                    : std::string();
   };
-  protocol.no_ceiling = [](const Parameters& server) -> std::string {
+  protocol.no_ceiling = [](const Parameters& server, const Parameters& /*client*/) -> std::string {
     const std::string reason = script::why_no_answers(*script::script_of(server));
     return reason.empty() ? "" : "of this script there is no server of joust: " + reason;
   };

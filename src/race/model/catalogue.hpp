@@ -34,7 +34,7 @@ struct ProtocolRow {
   std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
   bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
   // Returns why there is none with these options of a server; empty if there is. Null: `has_ceiling` decides.
-  std::function<std::string(const Settings& server)> no_ceiling{};
+  std::function<std::string(const Settings& server, const Settings& client)> no_ceiling{};
   std::vector<ProtocolOption> options{};
   std::string verified = "byte for byte";  // how replies are checked
   // Returns it for a client with these options; an empty text if any reply counts. Null: `verified`.

@@ -48,7 +48,8 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
   if (!reason.empty()) return reason;
   if (protocol != nullptr && protocol->no_ceiling)
-    return protocol->no_ceiling(options_of(*protocol, one, Role::serve));
+    return protocol->no_ceiling(options_of(*protocol, one, Role::serve),
+                                options_of(*protocol, one, Role::dial));
   if (protocol == nullptr || protocol->has_ceiling) return {};
   constexpr auto kWhy =
       "of '{}' the server's own work is the larger part, which would slow down a client in "

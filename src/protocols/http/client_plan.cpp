@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/http/client_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/printable.hpp"
+#include "base/random.hpp"
+#include "base/split.hpp"
+#include "base/units.hpp"
+#include "protocols/http/field_text.hpp"
+#include "protocols/http/head_cutter.hpp"
+#include "protocols/http/target.hpp"
+
+namespace joust::http {
+namespace {
+
+constexpr std::size_t kMostPaths = 1000, kLongestMethod = 20;
+constexpr std::uint64_t kMostWeight = 1'000'000;
+constexpr std::size_t kMostData = 64 << 10;      // bytes
+constexpr std::size_t kMostFieldText = 8 << 10;  // bytes of all fields together
+
+[[noreturn]] void refuse(std::string_view option, const std::string& what) {
+  throw std::invalid_argument(fmt::format("--{}: {}", option, what));
+}
+
+// Returns false for text with a character that would end a line or a word of the request.
+bool is_one_word(std::string_view text) {
+  return !text.empty() && text.find(' ') == text.npos && !has_control(text);
+}
+
+const std::string& method_of(const Parameters& parameters) {
+  const std::string& method = parameters.option("method");
+  const bool is_word = std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (!is_word || method.empty() || method.size() > kLongestMethod || method == "CONNECT")
+    refuse("method", fmt::format("'{}' is no method such as GET, POST or DELETE", printable(method)));
+  return method;
+}
+
+// Fields of requests that a user adds.
+struct Fields {
+  std::string lines{};  // each with its end
+  bool close = false;   // one is "Connection: close"
+};
+
+Fields fields_of(const Parameters& parameters) {
+  const std::string& given = parameters.option("header");
+  if (given.size() > kMostFieldText)
+    refuse("header", fmt::format("at most {} bytes together", kMostFieldText));
+  Fields fields;
+  for (const std::string_view line : split(given, '\n')) {
+    if (line.empty()) continue;
+    const std::size_t colon = line.find(':');
+    const std::string_view name = line.substr(0, colon);
+    if (colon == line.npos || !is_one_word(name) || has_control(line))
+      refuse("header", fmt::format("'{}' is no field: say 'Name: value'", printable(line)));
+    if (is_token(name, "host")) refuse("header", "the field Host is that of --host");
+    if (is_token(name, "content-length") || is_token(name, "transfer-encoding"))
+      refuse("header", fmt::format("the field {} is that of the body (--data)", name));
+    if (is_token(name, "connection"))
+      for (const std::string_view token : split(line.substr(colon + 1), ','))
+        fields.close = fields.close || is_token(trimmed(token), "close");
+    fields.lines += fmt::format("{}\r\n", line);
+  }
+  return fields;
+}
+
+// Returns what follows the first line of each request.
+std::string rest_of(const Parameters& parameters, const std::string& method, const std::string& fields) {
+  const std::string &host = parameters.option("host"), &data = parameters.option("data");
+  if (!is_one_word(host)) refuse("host", fmt::format("'{}': say a name or an address", printable(host)));
+  if (data.size() > kMostData) refuse("data", fmt::format("at most {} bytes", kMostData));
+  constexpr std::array<std::string_view, 4> kWithoutBody{"GET", "HEAD", "OPTIONS", "TRACE"};
+  const bool has_no_body = std::ranges::find(kWithoutBody, method) != kWithoutBody.end();
+  if (!data.empty() && has_no_body)
+    refuse("data", fmt::format("a request with the method {} has no body: say --method POST", method));
+  const std::string size = data.empty() && (has_no_body || method == "DELETE")
+                               ? ""
+                               : fmt::format("Content-Length: {}\r\n", data.size());
+  return fmt::format(" HTTP/1.1\r\nHost: {}\r\n{}{}\r\n{}", host, fields, size, data);
+}
+
+}  // namespace
+
+RightStatus::RightStatus(const std::string& text) : text_(text) {
+  if (text == "any") return;
+  for (const std::string_view form : split(text, ',')) {
+    const bool fits = form.size() == 3 && form[0] >= '1' && form[0] <= '5' &&
+                      std::ranges::all_of(form, [](char c) { return c == 'x' || (c >= '0' && c <= '9'); });
+    if (!fits)
+      refuse("status",
+             fmt::format("'{}' is no list of statuses such as 200, 2xx or 200,304", printable(text)));
+    forms_.emplace_back(form);
+  }
+}
+
+bool RightStatus::contains(unsigned status) const {
+  const std::string digits = std::to_string(status);
+  const auto fits = [&](const std::string& form) {
+    return std::ranges::equal(digits, form, [](char digit, char one) { return one == 'x' || digit == one; });
+  };
+  return forms_.empty() || std::ranges::any_of(forms_, fits);
+}
+
+ClientPlan::ClientPlan(const Parameters& parameters)
+    : method_(method_of(parameters)), status_(parameters.option("status")) {
+  const Fields fields = fields_of(parameters);
+  closes_ = fields.close;
+  add_paths(parameters.option("path"), method_ + " ", rest_of(parameters, method_, fields.lines));
+  if (parameters.option("body") == "text" && method_ != "HEAD") body_ = parameters.option("text");
+}
+
+// A line is a path, or a weight and a path.
+void ClientPlan::add_paths(const std::string& text, const std::string& before, const std::string& behind) {
+  for (std::string_view line : split(text, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || line.starts_with('#')) continue;
+    std::uint64_t weight = 1;
+    std::string_view path = line;
+    if (const std::size_t blank = line.find(' '); blank != line.npos) {
+      const auto given = parse_count(line.substr(0, blank));
+      if (!given || *given == 0 || *given > kMostWeight)
+        refuse("path", fmt::format("'{}': say a path, or a weight from 1 to {} and a path: 3 /index.html",
+                                   printable(line), kMostWeight));
+      weight = *given;
+      path = line.substr(blank + 1);
+    }
+    if (!path.starts_with('/') || !is_one_word(path) || path.size() > kLongestTarget)
+      throw std::invalid_argument(
+          fmt::format("--path '{}': say a path such as /index.html, without blanks and of at most {} bytes",
+                      printable(path), kLongestTarget));
+    if (requests_.size() == kMostPaths) refuse("path", fmt::format("at most {} paths", kMostPaths));
+    requests_.push_back({.path = std::string(path), .text = fmt::format("{}{}{}", before, path, behind)});
+    weights_.push_back(weight + (weights_.empty() ? 0 : weights_.back()));
+  }
+  if (requests_.empty()) refuse("path", "there is no path");
+}
+
+std::size_t ClientPlan::pick(std::uint64_t connection, std::uint64_t number) const {
+  if (requests_.size() == 1) return 0;
+  const std::uint64_t random = mixed((connection << 40) + number * kMixStep) % weights_.back();
+  return static_cast<std::size_t>(std::ranges::upper_bound(weights_, random) - weights_.begin());
+}
+
+}  // namespace joust::http

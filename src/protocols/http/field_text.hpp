@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+namespace joust::http {
+
+// Returns the value of a field, or a part of it, without the blanks around it.
+inline std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+// Compares a name or a token, in which letters of either case are the same.
+inline bool is_token(std::string_view text, std::string_view lower_case) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::ranges::equal(text, lower_case, {}, lower);
+}
+
+}  // namespace joust::http
