@@ -23,6 +23,9 @@ struct Knob {
   // Returns why a choice is not available on this machine now; empty if it is. Null: all choices are.
   std::string (*unavailable)(std::string_view choice) = nullptr;
   bool any_text = false;  // other values are allowed too: `choices` has the default alone
+  // The choice with which a client reaches servers that are not of this library. A server cannot have it, and
+  // clients with it do not reach one. Empty: none.
+  std::string_view for_others = {};
 };
 
 // One I/O and concurrency model of this library, for programs that let their users choose. All views stay

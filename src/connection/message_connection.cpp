@@ -140,29 +140,48 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
   // If nothing is lost on the way, only an error of the other side explains the gap.
   if (!link_.delivery.lossy && number != numbers.received())
     return failed({Stage::receive, EPROTO, "a message is missing"}, now);
-  // Data that the session does not want now is held for it, up to a limit. Beyond the limit the datagram is
-  // lost. If no datagram may be lost, the connection fails.
-  offer_held(now);
-  if (!held_.empty() && held_bytes_ + datagram.payload.size() > limits_.read_bytes_per_turn) {
-    if (!link_.delivery.lossy)
-      return failed({Stage::receive, ENOBUFS, "messages came faster than the session took them"}, now);
-    return tally_.note("datagrams were dropped: a session took them more slowly than they came");
-  }
+  if (!makes_room(datagram.payload.size(), now)) return;
   numbers.add(number);
   if (arrival == Arrival::late) ++counts_.out_of_order;
   deliver(datagram, now);
 }
 
+// A datagram of a server that is not of this library. Which ones are missing only the session knows.
+void MessageConnection::received_plain(Bytes message, Time now) {
+  bytes_received_ += message.size();
+  if (over_ || !session_) return;
+  heard_ = now;
+  if (makes_room(message.size(), now)) {
+    numbers_.add(numbers_.received());
+    deliver(message, now);
+  }
+  proceed(now);
+}
+
+// Data that the session does not want now is held for it, up to a limit. Beyond the limit the datagram is
+// lost: returns false. If no datagram may be lost, the connection fails.
+bool MessageConnection::makes_room(std::size_t bytes, Time now) {
+  offer_held(now);
+  if (held_.empty() || held_bytes_ + bytes <= limits_.read_bytes_per_turn) return true;
+  if (!link_.delivery.lossy)
+    failed({Stage::receive, ENOBUFS, "messages came faster than the session took them"}, now);
+  else
+    tally_.note("datagrams were dropped: a session took them more slowly than they came");
+  return false;
+}
+
 void MessageConnection::deliver(const Datagram& datagram, Time now) {
   Bytes payload = datagram.payload;
-  while (const auto message = take_message(datagram.head, payload)) {
-    if (!session_ || told_finished_) return;
-    if (held_.empty() && session_->want() != Want::nothing) {
-      session_->on_bytes(*message, now);
-    } else if (!session_->finished()) {
-      held_.emplace_back(message->begin(), message->end());
-      held_bytes_ += message->size() + kHeldBesides;
-    }
+  while (const auto message = take_message(datagram.head, payload)) deliver(*message, now);
+}
+
+void MessageConnection::deliver(Bytes message, Time now) {
+  if (!session_ || told_finished_) return;
+  if (held_.empty() && session_->want() != Want::nothing) {
+    session_->on_bytes(message, now);
+  } else if (!session_->finished()) {
+    held_.emplace_back(message.begin(), message.end());
+    held_bytes_ += message.size() + kHeldBesides;
   }
 }
 
@@ -242,7 +261,7 @@ void MessageConnection::proceed(Time now) {
   }
   if (session_->gives_up()) return break_off();
   if (!session_->finished() || session_shows()) return;
-  if (is_group()) {
+  if (!has_signals()) {
     over_ = true;
   } else if (peer_left_) {
     owes_left_ = true;
@@ -261,7 +280,7 @@ void MessageConnection::on_time(Time now) {
   if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
   proceed(now);
   if (leaving_ && !answered_ && now >= leave_at_) says_leave_ = true;
-  if (is_client() && !leaving_ && now >= asks_at()) says_alive_ = true;
+  if (asks() && now >= asks_at()) says_alive_ = true;
   if (!over_ && !is_group() && now >= heard_ + limits_.idle)
     failed({Stage::timeout, 0, "nothing came for the idle limit of " + format_duration(limits_.idle)}, now);
 }
@@ -295,7 +314,7 @@ std::optional<Time> MessageConnection::deadline() const {
   if (!session_) return due;
   if (leaving_ && !says_leave_ && !answered_) due = std::min(due, leave_at_);
   if (peer_left_ && !told_finished_ && held_.empty()) due = std::min(due, finishes_at_);
-  if (is_client() && !leaving_ && !says_alive_) due = std::min(due, asks_at());
+  if (asks() && !says_alive_) due = std::min(due, asks_at());
   if (!is_group()) due = std::min(due, heard_ + limits_.idle);
   return std::min(due, session_->deadline().value_or(Time::max()));
 }
@@ -359,6 +378,11 @@ std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
 // Writes several short messages, each after its size, or a single one. Returns how many.
 std::size_t MessageConnection::write_messages(std::span<const Segment> shown, std::uint64_t number,
                                               DatagramOut& out) {
+  if (link_.plain) {
+    out.head_size = 0;
+    out.tail = shown.front().bytes;
+    return 1;
+  }
   std::byte* const payload = out.head.data() + DatagramHead::kBytes;
   DatagramHead head{.kind = DatagramKind::data, .token = link_.token, .number = number};
   std::size_t filled = 0, messages = 0;

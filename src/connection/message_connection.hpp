@@ -27,7 +27,8 @@ struct MessageLink {
   std::uint64_t token = 0;
   Delivery delivery{.kind = Delivery::Kind::message,
                     .largest_message = kLargestDatagram - DatagramHead::kBytes};
-  bool packs = false;             // several whole messages in a datagram
+  bool packs = false;  // several whole messages in a datagram
+  bool plain = false;  // a client's: datagrams are messages without a header, and there are no signals
   MessageGroup* group = nullptr;  // the server's group, if it has one; the side `group` counts in it
 };
 
@@ -57,8 +58,9 @@ class MessageConnection {
 
   // Inputs
   void received(const Datagram& datagram, Time now);
-  void sent(std::size_t n, Time now);      // the first n datagrams of the last output()
-  void not_sent(std::size_t n, Time now);  // datagrams that were refused, and are dropped
+  void received_plain(Bytes message, Time now);  // likewise, of a plain link
+  void sent(std::size_t n, Time now);            // the first n datagrams of the last output()
+  void not_sent(std::size_t n, Time now);        // datagrams that were refused, and are dropped
   void failed(const Failure& failure, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
@@ -93,6 +95,8 @@ class MessageConnection {
   void on_left(const Datagram& datagram, Time now);
   void announce(const Datagram& datagram);
   void deliver(const Datagram& datagram, Time now);
+  void deliver(Bytes message, Time now);
+  bool makes_room(std::size_t bytes, Time now);
   void offer_held(Time now);
   void proceed(Time now);
   void end_session();
@@ -101,6 +105,8 @@ class MessageConnection {
   Duration keep_alive_after() const;
   Time asks_at() const;
   bool is_client() const { return link_.side == MessageLink::Side::client; }
+  bool asks() const { return is_client() && !leaving_ && has_signals(); }  // sends keep-alives
+  bool has_signals() const { return !is_group() && !link_.plain; }
   bool is_group() const { return link_.side == MessageLink::Side::group; }
   bool waits_for_group() const { return link_.group != nullptr && link_.group->drains; }
   bool is_of_group(const DatagramHead& head) const { return group_ && group_->sends(head); }

@@ -41,6 +41,14 @@ void check_knobs(const Engine& engine, const Settings& knobs) {
   }
 }
 
+void check_serves(const Engine& engine, const Settings& knobs) {
+  for (const Knob& knob : engine.knobs)
+    if (const auto given = knobs.find(knob.name);
+        given != knobs.end() && !knob.for_others.empty() && given->second == knob.for_others)
+      throw Refusal(fmt::format("--{} {}: only clients have it, for servers that are not joust's", knob.name,
+                                knob.for_others));
+}
+
 std::string does_not_fit(const Engine& engine, const Protocol& protocol, std::string_view reason) {
   return fmt::format("engine '{}' with protocol '{}': {}", engine.name, protocol.name, reason);
 }
@@ -73,6 +81,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (role == Role::dial && !engine.dials)
     throw Refusal(fmt::format("engine '{}' only serves: it cannot be a client", name));
   check_knobs(engine, knobs);
+  if (role == Role::serve) check_serves(engine, knobs);
   if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
   check_available(protocol);

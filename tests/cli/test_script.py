@@ -102,12 +102,48 @@ class Script(ForeignServers):
             time.sleep(0.1)
         self.loads("postgresql", port)
 
-    def test_dns(self):
+    def start_dns(self):
         port = free_port()
         self.start(self.needs("dnsmasq"), "-k", "-p", port, "--listen-address=127.0.0.1", "-i", "lo",
                    "--bind-interfaces", "-C", "/dev/null", "--no-resolv", "--no-hosts", "-u", "root",
                    "--address=/host.example/127.0.0.9", f"--pid-file={self.path('pid')}", port=port)
-        self.loads("dns", port)
+        return port
+
+    def test_dns(self):
+        self.loads("dns", self.start_dns())
+
+    def test_dns_over_udp(self):
+        port = self.start_dns()
+        for engine in ("udp-batched", "udp-coroutines", "udp-reuseport"):
+            with self.subTest(engine):
+                self.loads("dns-udp", port, "-e", engine, "--wire", "plain")
+
+    def test_plain_datagrams_are_for_clients(self):
+        self.refused(run("serve", "-e", "udp-batched", "--wire", "plain", "-p", "echo"), "--wire plain: only clients")
+
+    def test_a_closed_port_of_udp_is_told(self):
+        done = run("load", "-e", "udp-reuseport", "--wire", "plain", "-p", "script", "--script",
+                   EXAMPLES / "dns-udp.toml", "--connect", f"127.0.0.1:{free_port()}", "-m", 5,
+                   "--request-timeout", "100ms")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Connection refused", done.stderr)
+
+    def test_lost_replies_of_udp_are_counted(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+
+            def answer_each_second_one():
+                for number in range(60):
+                    query, peer = server.recvfrom(2000)
+                    if number % 2:
+                        server.sendto(query, peer)
+            threading.Thread(target=answer_each_second_one, daemon=True).start()
+            done, result = self.load("-e", "udp-reuseport", "--wire", "plain", "-p", "script", "--send",
+                                     "{id:u32}hello", "--reply", "datagram", "--reply-id", "u32", "--expect",
+                                     "echo", "--connect", "127.0.0.1:%d" % server.getsockname()[1], "-m", 60,
+                                     "--depth", 60, "--request-timeout", "200ms")
+        self.assertEqual(result["messages"]["verified"], 30, done.stdout + done.stderr)
+        self.assertEqual(result["messages"]["lost"], 30)
 
     def test_datagrams_have_numbers(self):
         script = ("-p", "script", "--send", "{id:u16}{bytes:1..100}", "--reply", "datagram",

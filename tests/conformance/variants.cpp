@@ -32,11 +32,12 @@ struct Setting {
 std::vector<Setting> settings_of(const Engine& engine) {
   std::vector<Setting> all;
   for (const Knob& knob : engine.knobs)
-    all.push_back({std::string(knob.name),
-                   {knob.choices.begin(), knob.choices.end()},
-                   [knob](EngineOptions& options, std::size_t choice) {
-                     options.knobs[std::string(knob.name)] = knob.choices[choice];
-                   }});
+    if (knob.for_others.empty())
+      all.push_back({std::string(knob.name),
+                     {knob.choices.begin(), knob.choices.end()},
+                     [knob](EngineOptions& options, std::size_t choice) {
+                       options.knobs[std::string(knob.name)] = knob.choices[choice];
+                     }});
   if (engine.wait_ignored.empty())
     all.push_back({"wait", {"block", "spin", "adaptive"}, [](EngineOptions& options, std::size_t choice) {
                      options.wait = std::array{Wait::block, Wait::spin, Wait::adaptive}[choice];

@@ -35,6 +35,7 @@ conformance::Variant knobs_of(const Engine& engine, Chance chance) {
     note("wait", wait_name);
   }
   for (const Knob& knob : engine.knobs) {
+    if (!knob.for_others.empty()) continue;
     const std::string_view choice = chance.any_of(choices_of(knob));
     variant.options.knobs.emplace(knob.name, choice);
     note(knob.name, choice);

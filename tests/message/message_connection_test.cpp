@@ -281,5 +281,58 @@ TEST_F(MessageConnectionTest, WhatTheSystemRefusesIsMissedByThePeer) {
   EXPECT_EQ(tally.datagrams().not_sent, 1U);
 }
 
+// A client of a server that is not joust's: nothing but messages travels.
+TEST(PlainDatagrams, AreTheMessagesAlone) {
+  const Time begin(std::chrono::hours(1));
+  MessageScript script;
+  script.to_send = {"one", std::string(30'000, 'y'), "three"};
+  script.finishes_when_sent = true;
+  Tally tally;
+  const Limits limits;
+  {
+    MessageConnection connection(std::make_unique<ScriptedMessages>(script),
+                                 {.side = MessageLink::Side::client,
+                                  .delivery = {.kind = Delivery::Kind::message,
+                                               .largest_message = kLargestDatagram - DatagramHead::kBytes,
+                                               .lossy = true},
+                                  .plain = true},
+                                 limits, tally, begin);
+    connection.received_plain(as_bytes("hello"), begin);
+    std::vector<std::string> came;
+    std::array<DatagramOut, 2> out;
+    while (const std::size_t count = connection.output(out, begin)) {
+      for (const DatagramOut& each : std::span(out).first(count))
+        came.push_back(std::string(as_text(each.front())) + std::string(as_text(each.tail)));
+      connection.sent(count, begin);
+    }
+    EXPECT_EQ(came, (std::vector<std::string>{"one", std::string(30'000, 'y'), "three"}));
+    EXPECT_EQ(script.received, std::vector<std::string>{"hello"});
+    EXPECT_TRUE(connection.ended()) << "no goodbye is said, and none is waited for";
+  }
+  EXPECT_EQ(tally.failures(), 0U);
+  EXPECT_EQ(tally.received, 5U);
+  EXPECT_EQ(tally.sent, 30'008U);
+}
+
+TEST(PlainDatagrams, AreWaitedForUntilTheIdleLimit) {
+  const Time begin(std::chrono::hours(1));
+  MessageScript script;
+  Tally tally;
+  const Limits limits{.idle = seconds(3)};
+  MessageConnection connection(std::make_unique<ScriptedMessages>(script),
+                               {.side = MessageLink::Side::client,
+                                .delivery = {.kind = Delivery::Kind::message,
+                                             .largest_message = kLargestDatagram - DatagramHead::kBytes,
+                                             .lossy = true},
+                                .plain = true},
+                               limits, tally, begin);
+  connection.on_time(begin + seconds(2));
+  std::array<DatagramOut, 1> out;
+  EXPECT_EQ(connection.output(out, begin + seconds(2)), 0U) << "no keep-alive";
+  EXPECT_FALSE(connection.ended());
+  connection.on_time(begin + seconds(3));
+  EXPECT_TRUE(connection.ended());
+}
+
 }  // namespace
 }  // namespace joust

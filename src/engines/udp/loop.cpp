@@ -39,6 +39,7 @@ DatagramCounts counted(NoDatagram why) {
 UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : LoopCore(hosting, stop, group, index),
       packs_(hosting.options.is("pack", "on")),
+      plain_(hosting.options.is("wire", "plain")),
       table_key_(random_key()),
       admission_(random_key()) {
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
@@ -207,8 +208,10 @@ void UdpLoop::connect(Peer& peer) {
     peer.link = {.side = MessageLink::Side::client,
                  .token = peer.joining->token(),
                  .delivery = kUdpDelivery,
-                 .packs = packs_};
+                 .packs = packs_ && !plain_,
+                 .plain = plain_};
     watch(*peer.own);
+    if (plain_) return finish_dial(peer, 0);  // there is nobody to ask
   }
   talk(peer);
   if (!peer.queued()) await_answer(peer);  // the timer was set for an earlier join
@@ -277,6 +280,7 @@ bool UdpLoop::let_go(Peer& peer) {
 // Receiving.
 
 void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
+  if (plain_ && socket.only != nullptr) return hear_plain(*socket.only, bytes);
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return hosting().tally.add(counted(datagram.error()));
   Peer* const peer = socket.only != nullptr ? socket.only : socket.peers.find(bytes_of(from));
@@ -302,6 +306,14 @@ void UdpLoop::hear(Peer& peer, const Datagram& datagram, const Endpoint& from) {
   stamp();
   if (peer.place && datagram.head.kind == DatagramKind::data) peer.place->made_progress(now());
   guarded(peer, [&] { peer.connection->received(datagram, now()); });
+  attend(peer);
+}
+
+void UdpLoop::hear_plain(Peer& peer, Bytes message) {
+  peer.refusals = 0;
+  if (peer.leaving || !peer.connection) return;
+  stamp();
+  guarded(peer, [&] { peer.connection->received_plain(message, now()); });
   attend(peer);
 }
 

@@ -22,7 +22,13 @@ inline constexpr Delivery kUdpDelivery{.kind = Delivery::Kind::message,
                                        .lossy = true};
 inline constexpr std::array<std::string_view, 2> kPackChoices{"off", "on"};
 inline constexpr Knob kPackKnob{"pack", kPackChoices, "several whole messages in one datagram"};
-inline constexpr std::array kUdpKnobs{kPackKnob};
+inline constexpr std::array<std::string_view, 2> kWireChoices{"joust", "plain"};
+inline constexpr Knob kWireKnob{
+    .name = "wire",
+    .choices = kWireChoices,
+    .summary = "plain: a datagram is a message and nothing else, for servers of others (clients only)",
+    .for_others = "plain"};
+inline constexpr std::array kUdpKnobs{kPackKnob, kWireKnob};
 
 // The size of a buffer that holds every datagram.
 inline constexpr std::size_t kUdpBuffer = 64 << 10;
@@ -102,6 +108,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void talk(Peer& peer);
   void queue(UdpSocket& socket);
   void hear(Peer& peer, const Datagram& datagram, const Endpoint& from);
+  void hear_plain(Peer& peer, Bytes message);
   void hear_while_joining(Peer& peer, const Datagram& datagram, const Endpoint& from);
   void hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known);
   void reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head);
@@ -113,7 +120,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void note_lingering(Peer& peer);
   void stop_by_and_by();
 
-  const bool packs_;
+  const bool packs_, plain_;
   UdpNotice notice_{inbox().waker()};
   const HashKey table_key_;
   const Admission admission_;
