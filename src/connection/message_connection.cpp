@@ -17,9 +17,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The least memory that a held message takes besides its bytes.
-constexpr std::size_t kHeldBesides = 64;
-
 // The longest delay with which datagrams may arrive after the peer's `leave`, though they were sent before
 // it.
 constexpr Duration kLate = milliseconds(20);
@@ -79,6 +76,7 @@ void MessageConnection::end_session() {
 }
 
 void MessageConnection::received(const Datagram& datagram, Time now) {
+  if (link_.plain) return on_plain(datagram.payload, now);
   const DatagramHead& head = datagram.head;
   const bool to_server = head.kind == DatagramKind::join;
   const bool to_client = head.kind == DatagramKind::joined || head.kind == DatagramKind::challenge;
@@ -143,11 +141,12 @@ void MessageConnection::on_data(const Datagram& datagram, Time now) {
   if (!makes_room(datagram.payload.size(), now)) return;
   numbers.add(number);
   if (arrival == Arrival::late) ++counts_.out_of_order;
-  deliver(datagram, now);
+  Bytes payload = datagram.payload;
+  while (const auto message = take_message(datagram.head, payload)) deliver(*message, now);
 }
 
-// A datagram of a server that is not of this library. Which ones are missing only the session knows.
-void MessageConnection::received_plain(Bytes message, Time now) {
+// Handles a datagram of a server that is not of this library. The session alone knows which ones are missing.
+void MessageConnection::on_plain(Bytes message, Time now) {
   bytes_received_ += message.size();
   if (over_ || !session_) return;
   heard_ = now;
@@ -161,8 +160,8 @@ void MessageConnection::received_plain(Bytes message, Time now) {
 // Data that the session does not want now is held for it, up to a limit. Beyond the limit the datagram is
 // lost: returns false. If no datagram may be lost, the connection fails.
 bool MessageConnection::makes_room(std::size_t bytes, Time now) {
-  offer_held(now);
-  if (held_.empty() || held_bytes_ + bytes <= limits_.read_bytes_per_turn) return true;
+  held_.offer(*session_, now);
+  if (held_.has_room(bytes, limits_.read_bytes_per_turn)) return true;
   if (!link_.delivery.lossy)
     failed({Stage::receive, ENOBUFS, "messages came faster than the session took them"}, now);
   else
@@ -170,27 +169,12 @@ bool MessageConnection::makes_room(std::size_t bytes, Time now) {
   return false;
 }
 
-void MessageConnection::deliver(const Datagram& datagram, Time now) {
-  Bytes payload = datagram.payload;
-  while (const auto message = take_message(datagram.head, payload)) deliver(*message, now);
-}
-
 void MessageConnection::deliver(Bytes message, Time now) {
   if (!session_ || told_finished_) return;
-  if (held_.empty() && session_->want() != Want::nothing) {
+  if (held_.empty() && session_->want() != Want::nothing)
     session_->on_bytes(message, now);
-  } else if (!session_->finished()) {
-    held_.emplace_back(message.begin(), message.end());
-    held_bytes_ += message.size() + kHeldBesides;
-  }
-}
-
-void MessageConnection::offer_held(Time now) {
-  while (!held_.empty() && session_->want() != Want::nothing) {
-    held_bytes_ -= held_.front().size() + kHeldBesides;
-    session_->on_bytes(held_.front(), now);
-    held_.pop_front();
-  }
+  else if (!session_->finished())
+    held_.push(message);
 }
 
 // Takes the other side's final count of its datagrams, and of those of its group.
@@ -248,7 +232,7 @@ bool MessageConnection::session_shows() const {
 // Takes the consequences of each input from the session's present answers.
 void MessageConnection::proceed(Time now) {
   if (over_ || !session_) return;
-  offer_held(now);
+  held_.offer(*session_, now);
   if (drains_ && held_.empty()) {
     drains_ = false;
     session_->on_drain(now);
@@ -261,7 +245,7 @@ void MessageConnection::proceed(Time now) {
   }
   if (session_->gives_up()) return break_off();
   if (!session_->finished() || session_shows()) return;
-  if (!has_signals()) {
+  if (is_group() || link_.plain) {
     over_ = true;
   } else if (peer_left_) {
     owes_left_ = true;
@@ -280,7 +264,7 @@ void MessageConnection::on_time(Time now) {
   if (const auto due = session_->deadline(); due && now >= *due) session_->on_deadline(now);
   proceed(now);
   if (leaving_ && !answered_ && now >= leave_at_) says_leave_ = true;
-  if (asks() && now >= asks_at()) says_alive_ = true;
+  if (now >= asks_at()) says_alive_ = true;
   if (!over_ && !is_group() && now >= heard_ + limits_.idle)
     failed({Stage::timeout, 0, "nothing came for the idle limit of " + format_duration(limits_.idle)}, now);
 }
@@ -297,15 +281,12 @@ void MessageConnection::refresh(Time now) {
   proceed(now);
 }
 
-// Returns the pause between keep-alives. A side would give up after three of them, so two may be lost.
-Duration MessageConnection::keep_alive_after() const {
-  return std::max<Duration>(std::min(idle_of_peer_, limits_.idle) / 4, milliseconds(1));
-}
-
-// Returns when the client sends a keep-alive. A client that sends data but receives nothing asks too: the
-// answer proves that the server exists.
+// Returns when a client sends a keep-alive. One that sends data but receives nothing asks too: the answer
+// proves that the server exists. A side would give up after three pauses, so two keep-alives may be lost.
 Time MessageConnection::asks_at() const {
-  return std::max(std::min(said_, heard_), asked_) + keep_alive_after();
+  if (!is_client() || leaving_ || link_.plain) return Time::max();
+  const Duration pause = std::max<Duration>(std::min(idle_of_peer_, limits_.idle) / 4, milliseconds(1));
+  return std::max(std::min(said_, heard_), asked_) + pause;
 }
 
 std::optional<Time> MessageConnection::deadline() const {
@@ -314,7 +295,7 @@ std::optional<Time> MessageConnection::deadline() const {
   if (!session_) return due;
   if (leaving_ && !says_leave_ && !answered_) due = std::min(due, leave_at_);
   if (peer_left_ && !told_finished_ && held_.empty()) due = std::min(due, finishes_at_);
-  if (asks() && !says_alive_) due = std::min(due, asks_at());
+  if (!says_alive_) due = std::min(due, asks_at());
   if (!is_group()) due = std::min(due, heard_ + limits_.idle);
   return std::min(due, session_->deadline().value_or(Time::max()));
 }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "base/prefetch.hpp"
 #include "connection/datagram.hpp"
+#include "connection/held_messages.hpp"
 #include "connection/message_group.hpp"
 #include "connection/received_numbers.hpp"
 #include "connection/tally.hpp"
@@ -57,10 +57,10 @@ class MessageConnection {
   MessageConnection& operator=(const MessageConnection&) = delete;
 
   // Inputs
+  // Takes the payload alone of a plain link.
   void received(const Datagram& datagram, Time now);
-  void received_plain(Bytes message, Time now);  // likewise, of a plain link
-  void sent(std::size_t n, Time now);            // the first n datagrams of the last output()
-  void not_sent(std::size_t n, Time now);        // datagrams that were refused, and are dropped
+  void sent(std::size_t n, Time now);      // the first n datagrams of the last output()
+  void not_sent(std::size_t n, Time now);  // datagrams that were refused, and are dropped
   void failed(const Failure& failure, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
@@ -94,19 +94,15 @@ class MessageConnection {
   void on_leave(const Datagram& datagram, Time now);
   void on_left(const Datagram& datagram, Time now);
   void announce(const Datagram& datagram);
-  void deliver(const Datagram& datagram, Time now);
+  void on_plain(Bytes message, Time now);
   void deliver(Bytes message, Time now);
   bool makes_room(std::size_t bytes, Time now);
-  void offer_held(Time now);
   void proceed(Time now);
   void end_session();
   void break_off();
   bool session_shows() const;
-  Duration keep_alive_after() const;
   Time asks_at() const;
   bool is_client() const { return link_.side == MessageLink::Side::client; }
-  bool asks() const { return is_client() && !leaving_ && has_signals(); }  // sends keep-alives
-  bool has_signals() const { return !is_group() && !link_.plain; }
   bool is_group() const { return link_.side == MessageLink::Side::group; }
   bool waits_for_group() const { return link_.group != nullptr && link_.group->drains; }
   bool is_of_group(const DatagramHead& head) const { return group_ && group_->sends(head); }
@@ -127,9 +123,8 @@ class MessageConnection {
   DatagramCounts counts_;
   std::uint64_t next_number_ = 0;  // number of the next data to be sent
   std::uint64_t bytes_received_ = 0, bytes_sent_ = 0;
-  std::vector<Shown> shown_;                 // datagrams shown by the last output()
-  std::deque<std::vector<std::byte>> held_;  // messages that the session does not want now
-  std::size_t held_bytes_ = 0;
+  std::vector<Shown> shown_;  // datagrams shown by the last output()
+  HeldMessages held_;
   Time heard_, said_;  // when the last datagram came, and when the last one went
   Time asked_;         // when a client last sent a keep-alive
   Duration idle_of_peer_ = Duration::max();

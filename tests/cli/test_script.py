@@ -119,7 +119,8 @@ class Script(ForeignServers):
                 self.loads("dns-udp", port, "-e", engine, "--wire", "plain")
 
     def test_plain_datagrams_are_for_clients(self):
-        self.refused(run("serve", "-e", "udp-batched", "--wire", "plain", "-p", "echo"), "--wire plain: only clients")
+        done = run("serve", "-e", "udp-batched", "--wire", "plain", "-p", "echo")
+        self.refused(done, "--wire plain: only clients")
 
     def test_a_closed_port_of_udp_is_told(self):
         done = run("load", "-e", "udp-reuseport", "--wire", "plain", "-p", "script", "--script",

@@ -297,7 +297,7 @@ TEST(PlainDatagrams, AreTheMessagesAlone) {
                                                .lossy = true},
                                   .plain = true},
                                  limits, tally, begin);
-    connection.received_plain(as_bytes("hello"), begin);
+    connection.received({.head = {}, .payload = as_bytes("hello")}, begin);
     std::vector<std::string> came;
     std::array<DatagramOut, 2> out;
     while (const std::size_t count = connection.output(out, begin)) {

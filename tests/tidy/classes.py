@@ -16,7 +16,7 @@ LARGE = {
     "joust::AsioPeer": (30, 21, "the operations under way are a part"),
     "joust::LoadRun": (51, 26, "the counts of connections are a part"),
     "joust::LoopCore": (54, 20, "the interface of all loops, with their hooks"),
-    "joust::MessageConnection": (39, 33, "its clocks, its output and its leaving are parts"),
+    "joust::MessageConnection": (39, 32, "its clocks, its output and its leaving are parts"),
     "joust::ParentProcess": (17, 17, "the preparation of a child is a part"),
     "joust::PeerThreads": (26, 16, "the nudges are a part"),
     "joust::Progress": (46, 12, "a function for each step of the phases, and for each event"),

@@ -38,8 +38,9 @@ DatagramCounts counted(NoDatagram why) {
 
 UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : LoopCore(hosting, stop, group, index),
-      packs_(hosting.options.is("pack", "on")),
-      plain_(hosting.options.is("wire", "plain")),
+      link_{.delivery = kUdpDelivery,
+            .packs = hosting.options.is("pack", "on") && !hosting.options.is("wire", "plain"),
+            .plain = hosting.options.is("wire", "plain")},
       table_key_(random_key()),
       admission_(random_key()) {
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
@@ -88,7 +89,7 @@ void UdpLoop::open_group(UdpSocket& through, const Endpoint& group) {
                  MessageLink{.side = MessageLink::Side::group,
                              .token = sent_to_group_.token,
                              .delivery = kUdpDelivery,
-                             .packs = packs_,
+                             .packs = link_.packs,
                              .group = &sent_to_group_},
                  std::move(session));
   if (peers().empty() || !peers().back()->connection)
@@ -208,10 +209,10 @@ void UdpLoop::connect(Peer& peer) {
     peer.link = {.side = MessageLink::Side::client,
                  .token = peer.joining->token(),
                  .delivery = kUdpDelivery,
-                 .packs = packs_ && !plain_,
-                 .plain = plain_};
+                 .packs = link_.packs,
+                 .plain = link_.plain};
     watch(*peer.own);
-    if (plain_) return finish_dial(peer, 0);  // there is nobody to ask
+    if (link_.plain) return finish_dial(peer, 0);  // there is nobody to ask
   }
   talk(peer);
   if (!peer.queued()) await_answer(peer);  // the timer was set for an earlier join
@@ -280,7 +281,7 @@ bool UdpLoop::let_go(Peer& peer) {
 // Receiving.
 
 void UdpLoop::received(UdpSocket& socket, Bytes bytes, const Endpoint& from) {
-  if (plain_ && socket.only != nullptr) return hear_plain(*socket.only, bytes);
+  if (link_.plain && socket.only != nullptr) return hear(*socket.only, {.head = {}, .payload = bytes}, from);
   const auto datagram = parse_datagram(bytes);
   if (!datagram) return hosting().tally.add(counted(datagram.error()));
   Peer* const peer = socket.only != nullptr ? socket.only : socket.peers.find(bytes_of(from));
@@ -306,14 +307,6 @@ void UdpLoop::hear(Peer& peer, const Datagram& datagram, const Endpoint& from) {
   stamp();
   if (peer.place && datagram.head.kind == DatagramKind::data) peer.place->made_progress(now());
   guarded(peer, [&] { peer.connection->received(datagram, now()); });
-  attend(peer);
-}
-
-void UdpLoop::hear_plain(Peer& peer, Bytes message) {
-  peer.refusals = 0;
-  if (peer.leaving || !peer.connection) return;
-  stamp();
-  guarded(peer, [&] { peer.connection->received_plain(message, now()); });
   attend(peer);
 }
 
@@ -349,7 +342,7 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
                  MessageLink{.side = MessageLink::Side::server,
                              .token = head.token,
                              .delivery = kUdpDelivery,
-                             .packs = packs_,
+                             .packs = link_.packs,
                              .group = group_peer_ != nullptr ? &sent_to_group_ : nullptr});
 }
 

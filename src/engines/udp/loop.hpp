@@ -108,7 +108,6 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void talk(Peer& peer);
   void queue(UdpSocket& socket);
   void hear(Peer& peer, const Datagram& datagram, const Endpoint& from);
-  void hear_plain(Peer& peer, Bytes message);
   void hear_while_joining(Peer& peer, const Datagram& datagram, const Endpoint& from);
   void hear_stranger(UdpSocket& socket, const DatagramHead& head, const Endpoint& from, Peer* known);
   void reply(UdpSocket& socket, const Endpoint& to, const DatagramHead& head);
@@ -120,7 +119,7 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void note_lingering(Peer& peer);
   void stop_by_and_by();
 
-  const bool packs_, plain_;
+  const MessageLink link_;  // of a new connection, without its token
   UdpNotice notice_{inbox().waker()};
   const HashKey table_key_;
   const Admission admission_;
