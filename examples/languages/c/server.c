@@ -5,11 +5,11 @@
 //     server echo PORT
 //     server http PORT
 //
-// One thread. A connection has one buffer of a fixed size: it is read again when all of the buffer is sent, so a
-// slow peer slows down its own connection only. A peer that has ended its side gets all replies.
+// One thread. A connection has one buffer of a fixed size: it is read again when all of the buffer is sent,
+// so a slow peer slows down its own connection only. A peer that has ended its side gets all replies.
 //
-// Left out on purpose: limits, deadlines, logging, and HTTP itself. A request is whatever ends with an empty line,
-// its head is not read, and the reply has no date.
+// Left out on purpose: limits, deadlines, logging, and HTTP itself. A request is whatever ends with an
+// empty line, its head is not read, and the reply has no date.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

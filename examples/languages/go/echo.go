@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// Echo as the documents of package net have it: a goroutine for each connection, and io.Copy from a connection to
-// itself. On Linux io.Copy moves the bytes through a pipe inside the kernel (splice), so the program reads none.
-// TCP_NODELAY is on: it is the default of package net.
+// Echo as the documents of package net have it: a goroutine for each connection, and io.Copy from a
+// connection to itself. On Linux io.Copy moves the bytes through a pipe inside the kernel (splice), so the
+// program reads none. TCP_NODELAY is on: it is the default of package net.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop.
 package main

@@ -2,8 +2,8 @@
 //
 // Echo with a blocking thread for each connection: java Echo PORT.
 //
-// The threads are virtual from JDK 21 on. They are asked for by name, so that this page compiles with older ones, where
-// it has platform threads; otherwise one writes Executors.newVirtualThreadPerTaskExecutor().
+// The threads are virtual from JDK 21 on. They are asked for by name, so that this page compiles with older
+// ones, where it has platform threads; otherwise one writes Executors.newVirtualThreadPerTaskExecutor().
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop.
 import java.io.IOException;

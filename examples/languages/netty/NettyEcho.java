@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Echo with Netty: java NettyEcho PORT. One event loop on the selectors of the JDK; Netty's native transports for
-// epoll and io_uring are other packages. A loop accepts and serves, as a server on one core would have it.
+// Echo with Netty: java NettyEcho PORT. One event loop on the selectors of the JDK; Netty's native
+// transports for epoll and io_uring are other packages. A loop accepts and serves, as a server on one core
+// would have it.
 //
-// A peer that does not read its replies is not read from (setAutoRead), and one that has ended its side gets all its
-// replies. Netty's own example of an echo server does neither.
+// A peer that does not read its replies is not read from (setAutoRead), and one that has ended its side
+// gets all its replies. Netty's own example of an echo server does neither.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop.
 import io.netty.bootstrap.ServerBootstrap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One text over HTTP with Netty: java NettyPlaintext PORT. One event loop on the selectors of the JDK, and Netty's
-// codec of HTTP/1.1. There is no field Date: Netty's codec writes none by itself.
+// One text over HTTP with Netty: java NettyPlaintext PORT. One event loop on the selectors of the JDK, and
+// Netty's codec of HTTP/1.1. There is no field Date: Netty's codec writes none by itself.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop, other paths, bodies of requests.
 import io.netty.bootstrap.ServerBootstrap;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One text over HTTP with node:http. It adds the fields Date, Connection and Keep-Alive. Connections are kept longer
-// than the 5 s that are usual, because those of a race pause while others work.
+// One text over HTTP with node:http. It adds the fields Date, Connection and Keep-Alive. Connections are
+// kept longer than the 5 s that are usual, because those of a race pause while others work.
 //
 // Left out on purpose: limits, logging, an orderly stop, worker processes, other paths.
 const http = require('node:http');

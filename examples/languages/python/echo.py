@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Echo with the streams of asyncio: echo.py PORT [uvloop].
 
-The same page runs on the loop of asyncio and on that of uvloop. Both set TCP_NODELAY by themselves. A reply is
-waited for (drain) before the next read, so a slow peer slows down its own connection only.
+The same page runs on the loop of asyncio and on that of uvloop. Both set TCP_NODELAY by themselves. A reply
+is waited for (drain) before the next read, so a slow peer slows down its own connection only.
 
-Left out on purpose: limits, deadlines, logging, an orderly stop. asyncio.Protocol, with callbacks in place of
-streams, is faster and is written less.
+Left out on purpose: limits, deadlines, logging, an orderly stop. asyncio.Protocol, with callbacks in place
+of streams, is faster and is written less.
 """
 
 import asyncio

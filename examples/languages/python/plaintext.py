@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """One text over HTTP with aiohttp: plaintext.py PORT [uvloop].
 
-The same page runs on the loop of asyncio and on that of uvloop. aiohttp sets TCP_NODELAY by itself, and adds the
-fields Date, Server and Content-Length. Connections are kept longer than is usual, because those of a race pause while
-others work.
+The same page runs on the loop of asyncio and on that of uvloop. aiohttp sets TCP_NODELAY by itself, and
+adds the fields Date, Server and Content-Length. Connections are kept longer than is usual, because those of
+a race pause while others work.
 
 Left out on purpose: logging, an orderly stop, other paths, worker processes.
 """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Echo with the standard library alone: a thread for each connection, and io::copy from a connection to itself, which
-// has a buffer of 8 KiB.
+// Echo with the standard library alone: a thread for each connection, and io::copy from a connection to
+// itself, which has a buffer of 8 KiB.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop.
 use std::io;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// One text over HTTP with hyper on Tokio: a task for each connection. hyper adds the fields Date and Content-Length.
+// One text over HTTP with hyper on Tokio: a task for each connection. hyper adds the fields Date and
+// Content-Length.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop, other paths.
 use http_body_util::Full;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Echo with Tokio: a task for each connection, and tokio::io::copy from a connection to itself, which has a buffer of
-// 8 KiB. The runtime is the usual one, with a worker for each core that the process may use.
+// Echo with Tokio: a task for each connection, and tokio::io::copy from a connection to itself, which has a
+// buffer of 8 KiB. The runtime is the usual one, with a worker for each core that the process may use.
 //
 // Left out on purpose: limits, deadlines, logging, an orderly stop.
 use std::io;
