@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The servers of examples/languages, started as the scenario starts them: every reply is right."""
+"""The servers of the scenarios languages and http-servers, started as there: every reply is right."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def free_port():
         return probe.getsockname()[1]
 
 
-class Languages(Case):
+class ServersOfOthers(Case):
     def setUp(self):
         super().setUp()
         # Pages are compiled anew, and Go's own packages are not.
@@ -36,16 +36,15 @@ class Languages(Case):
 
     def needs(self, *programs):
         for program in programs:
-            if shutil.which(program) is None:
-                self.skipTest(f"{program} is not installed: script/setup languages")
+            if shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin") is None:
+                self.skipTest(f"{program} is not installed: script/setup languages servers")
 
-    def start(self, language, protocol):
+    def start(self, *command):
         """The process and its port, once it listens. It gets no signal of the terminal."""
         port = free_port()
         with open(self.path("said"), "w+b") as said:
-            process = subprocess.Popen([RUN, language, protocol, str(port)], env=self.environment,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
-                                       start_new_session=True)
+            process = subprocess.Popen([*command, str(port)], env=self.environment, stdin=subprocess.DEVNULL,
+                                       stdout=subprocess.DEVNULL, stderr=said, start_new_session=True)
         self.addCleanup(self.kill, process)
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -53,8 +52,8 @@ class Languages(Case):
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return process, port
             words = pathlib.Path(self.path("said")).read_text(encoding="utf-8")
-            self.assertIsNone(process.poll(), f"{language} {protocol} ended: {words}")
-            self.assertLess(time.monotonic(), deadline, f"{language} {protocol} does not listen: {words}")
+            self.assertIsNone(process.poll(), f"{command} ended: {words}")
+            self.assertLess(time.monotonic(), deadline, f"{command} does not listen: {words}")
             time.sleep(0.02)
 
     @staticmethod
@@ -70,6 +69,17 @@ class Languages(Case):
         result = json.loads(pathlib.Path(self.path("r.json")).read_text(encoding="utf-8"))
         return result["messages"]["verified"]
 
+    def answers_http(self, process, port):
+        self.assertEqual(self.verified(port, "-p", "http", "-c", 64, "-m", 20), 64 * 20)
+        self.assertEqual(self.verified(port, "-p", "http", "-c", 4, "-m", 40, "--depth", 16), 160)
+        self.ends(process)
+
+    def ends(self, process):
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE_S)
+
+
+class Languages(ServersOfOthers):
     def echoes_to_the_end(self, port):
         """A client that reads late, and has ended its direction by then, gets all its bytes and the end."""
         sent = os.urandom(4 * MIB)
@@ -87,24 +97,16 @@ class Languages(Case):
             sender.join(PATIENCE_S)
         self.assertEqual(received, sent)
 
-    def ends(self, process):
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=PATIENCE_S)
-
     def check(self, language, *programs, http=True):
         self.needs(*programs)
-        process, port = self.start(language, "echo")
+        process, port = self.start(RUN, language, "echo")
         self.assertGreater(self.verified(port, "-p", "echo", "-c", 20, "-d", "300ms", "-w", "100ms"), 0)
         self.assertEqual(self.verified(port, "-p", "echo", "-c", 4, "-m", 20, "--payload", 1), 80)
         self.assertEqual(self.verified(port, "-p", "echo", "-c", 2, "-m", 3, "--payload", "1MiB"), 6)
         self.echoes_to_the_end(port)
         self.ends(process)
-        if not http:
-            return
-        process, port = self.start(language, "http")
-        self.assertEqual(self.verified(port, "-p", "http", "-c", 20, "-m", 20), 400)
-        self.assertEqual(self.verified(port, "-p", "http", "-c", 4, "-m", 40, "--depth", 16), 160)
-        self.ends(process)
+        if http:
+            self.answers_http(*self.start(RUN, language, "http"))
 
     def test_c(self):
         self.check("c", "cc")
@@ -156,6 +158,21 @@ class Languages(Case):
         done = subprocess.run([RUN, "--build", "node"], env=self.environment, capture_output=True, text=True,
                               timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "node: node is not installed\n"))
+
+
+class WebServers(ServersOfOthers):
+    def test_each_answers_and_leaves_nothing(self):
+        folder = pathlib.Path(self.path("folders"))
+        folder.mkdir()
+        folder.chmod(0o755)
+        os.chmod(self.directory, 0o755)  # some serve as another user than root
+        self.environment["TMPDIR"] = str(folder)
+        for script, program in (("nginx", "nginx"), ("lighttpd", "lighttpd"), ("h2o", "h2o"),
+                                ("caddy", "caddy"), ("apache", "apache2")):
+            with self.subTest(script):
+                self.needs(program)
+                self.answers_http(*self.start(SOURCES / "benchmarks" / f"{script}.sh"))
+                self.assertEqual(list(folder.iterdir()), [])
 
 
 if __name__ == "__main__":
