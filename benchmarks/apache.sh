@@ -27,7 +27,7 @@ ServerRoot $folder
 ServerName localhost
 PidFile $folder/pid
 DefaultRuntimeDir $folder
-ErrorLog /dev/stderr
+ErrorLog $folder/errors
 LogLevel error
 Listen 127.0.0.1:$1
 ListenBacklog 4096
