@@ -41,11 +41,16 @@ install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
+        PATTERN "examples/languages" EXCLUDE)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
         PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
-install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
+# The servers of scenarios, which name them by their place beside their own folder.
+set(servers apache caddy h2o lighttpd nginx rsync_daemon)
+list(TRANSFORM servers REPLACE "(.+)" "benchmarks/\\1.sh")
+install(PROGRAMS ${servers} DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
+install(DIRECTORY examples/languages DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/examples
+        USE_SOURCE_PERMISSIONS)
 install(PROGRAMS script/recompute DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script)
 install(DIRECTORY script/recomputing DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script
         FILES_MATCHING PATTERN "*.py")
