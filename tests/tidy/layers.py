@@ -11,7 +11,7 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "history", "doctor", "files", "hosting"} | _MEASURED,
+    "cli": {"race", "report", "history", "doctor", "files", "hosting", "plugins"} | _MEASURED,
     "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
@@ -35,6 +35,7 @@ ROOMS = {
     "files/store": {"base"},
     "engines": {"connection", "session", "net", "base"},
     "protocols": {"files/store", "load", "session", "base"},
+    "plugins": {"session", "base"},
     "load": {"measure", "connection", "session", "base"},
     "measure": {"base"},
     "stats": {"base"},
