@@ -41,8 +41,10 @@ install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 # sources: how to change them, what was measured of them, and scenarios that need a build of them.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
+        PATTERN "bring-your-engine.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
+        PATTERN "examples/engine" EXCLUDE)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
         PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
 install(PROGRAMS benchmarks/nginx.sh benchmarks/rsync_daemon.sh
