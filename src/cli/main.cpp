@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
@@ -73,6 +74,8 @@ namespace {
 // Loads the plug-ins that the words name as -p PATH or --protocol PATH, because the options of a command must
 // be known before it is parsed. A plug-in that cannot be used is reported when the protocol is chosen.
 void load_named_plugins(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 3> kCommands{"serve", "load", "race"};
+  if (words.size() < 2 || std::ranges::find(kCommands, words[1]) == kCommands.end()) return;
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::string& word = words[i];
     std::string name;
