@@ -35,14 +35,16 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT JOUST_SANITIZE)
   install(FILES ${manual}/_joust DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
   install(FILES ${manual}/joust.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
-install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
+        PATTERN "*.h")
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
 # sources: how to change them, what was measured of them, and scenarios that need a build of them.
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
+        PATTERN "bring-your-engine.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
-        PATTERN "examples/languages" EXCLUDE)
+        PATTERN "examples/languages" EXCLUDE PATTERN "examples/engine" EXCLUDE)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
         PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
 # The servers of scenarios, which name them by their place beside their own folder.

@@ -7,7 +7,8 @@
 
 namespace joust {
 
-// Runs the complete program (serve, load, race and the other commands) for `protocols`, at least one. Call
+// Runs the complete program (serve, load, race and the other commands) for `protocols`, at least one, and for
+// plug-ins (joust/plugin.h). Call
 // this function from main() before starting other threads, and return its result: 0 ok, 1 run error, 2 usage,
 // 3 measurement invalid, 99 a threshold or comparison failed. Throws nothing. Sets SIGPIPE and SIGXFSZ to be
 // ignored.

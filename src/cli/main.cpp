@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
 
 #include "base/limit_behind.hpp"
+#include "base/plugin_path.hpp"
 #include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/terminal.hpp"
@@ -17,6 +19,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/version.hpp"
 #include "hosting/options.hpp"
+#include "plugins/plugin_file.hpp"
 
 namespace joust {
 namespace {
@@ -55,24 +58,38 @@ void complain(const Program& program, std::string_view what) {
 }
 
 const Protocol* Program::find_protocol(std::string_view wanted) const {
-  const auto found = std::ranges::find(protocols, wanted, &Protocol::name);
-  return found == protocols.end() ? nullptr : &*found;
+  const std::vector<const Protocol*> all = all_protocols();
+  const auto found = std::ranges::find(all, wanted, &Protocol::name);
+  return found == all.end() ? nullptr : *found;
 }
 
-int main(int argc, char** argv, std::vector<Protocol> protocols) {
-  // A closed peer is an error of the next send to it, and a file that may not grow is an error of the write.
-  // Neither ends the program.
-  struct sigaction ignore {};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, nullptr);
-  ::sigaction(SIGXFSZ, &ignore, nullptr);
-  const Program program{
-      std::filesystem::path(argv[0]).filename().string(), std::move(protocols), {argv, argv + argc}};
-  CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
-                   version_of(program));
-  Command root = line.program();
-  root.footer(root_examples(program));
-  int exit_code = kOk;
+std::vector<const Protocol*> Program::all_protocols() const {
+  std::vector<const Protocol*> all = loaded_plugins();
+  for (const Protocol& protocol : protocols) all.push_back(&protocol);
+  return all;
+}
+
+namespace {
+
+// Loads the plug-ins that the words name as -p PATH or --protocol PATH, because the options of a command must
+// be known before it is parsed. A plug-in that cannot be used is reported when the protocol is chosen.
+void load_named_plugins(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 3> kCommands{"serve", "load", "race"};
+  if (words.size() < 2 || std::ranges::find(kCommands, words[1]) == kCommands.end()) return;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    std::string name;
+    if (word == "-p" || word == "--protocol")
+      name = i + 1 < words.size() ? words[i + 1] : "";
+    else if (word.starts_with("--protocol="))
+      name = word.substr(word.find('=') + 1);
+    else if (word.starts_with("-p"))
+      name = word.substr(2);
+    if (is_plugin_path(name)) static_cast<void>(load_plugin(name));
+  }
+}
+
+void add_commands(Command root, const Program& program, const CommandLine& line, int& exit_code) {
   add_race(root, program, exit_code);
   add_report(root, program, exit_code);
   add_compare(root, program, exit_code);
@@ -91,7 +108,27 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     add_list(root, program, exit_code);
   }
   add_manual(root, program, line);
+}
+
+}  // namespace
+
+int main(int argc, char** argv, std::vector<Protocol> protocols) {
+  // A closed peer is an error of the next send to it, and a file that may not grow is an error of the write.
+  // Neither ends the program.
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
+  ::sigaction(SIGXFSZ, &ignore, nullptr);
+  const Program program{
+      std::filesystem::path(argv[0]).filename().string(), std::move(protocols), {argv, argv + argc}};
+  CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
+                   version_of(program));
+  Command root = line.program();
+  root.footer(root_examples(program));
+  int exit_code = kOk;
   try {
+    load_named_plugins(program.words);
+    add_commands(root, program, line, exit_code);
     if (argc == 1) {
       print_to_stderr(line.help());
       return kUsage;

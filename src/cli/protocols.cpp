@@ -76,6 +76,7 @@ std::string commands_of(const ProtocolOption& option) {
 void print_one(const Program& program, const std::string& name) {
   const Protocol& protocol = resolve_protocol(program, name);
   std::string text = fmt::format("{}: {}\n", protocol.name, protocol.summary);
+  if (!protocol.plugin.empty()) text += fmt::format("plug-in: {}\n", protocol.plugin);
   if (!protocol.unavailable.empty()) text += fmt::format("not available: {}\n", protocol.unavailable);
   text += protocol.options.empty() ? "It has no options.\n" : "\n";
   for (const ProtocolOption& option : protocol.options) {
@@ -95,7 +96,8 @@ void add_protocols(Command root, const Program& program, int& /*exit_code*/) {
       root.add_command("protocols", "List the protocols of this program, and why one is unavailable");
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
-  command.add_option("protocol", *name, "one protocol: its options").type_name("PROTOCOL");
+  command.add_option("protocol", *name, "one protocol, or the path of a plug-in: its options")
+      .type_name("PROTOCOL");
   command.add_flag("--json", *json, "all protocols as JSON");
   command.footer(fmt::format("Examples:\n  {0} protocols\n  {0} protocols {1}\n  {0} protocols --json",
                              program.name, program.protocols.back().name));

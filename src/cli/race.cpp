@@ -71,8 +71,9 @@ void Race::add_load_to(Command command) {
   const auto group = "Load";
   const auto instant = std::chrono::milliseconds(1);
   add_text(command, "-p,--protocol", flags.protocol,
-           fmt::format("the protocol that is spoken; see '{} protocols' [{}]", program.name,
-                       program.protocols.front().name),
+           fmt::format("the protocol that is spoken; see '{} protocols'; or the path of a plug-in, with a "
+                       "'/' [{}]",
+                       program.name, program.protocols.front().name),
            group, "PROTOCOL");
   load.add_to(command, race::standard_load(), true, group);
   add_text(command, "--rates", flags.rates,

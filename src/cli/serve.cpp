@@ -84,7 +84,7 @@ Json Serve::listening(const Engine& chosen, const EngineOptions& options, const 
   Json event{{"event", "listening"},
              {"address", listeners.addresses().front()},
              {"addresses", listeners.addresses()},
-             {"protocol", protocol.name},
+             {"protocol", protocol.resolve(program).name},
              {"pid", ::getpid()}};
   add_engine(event, chosen, options);
   event["options"] = options_json(protocol.parameters(protocol.resolve(program), Role::serve).options);

@@ -8,6 +8,7 @@
 
 // Every engine, in the order in which they are listed. A new engine is its own file and a line here
 // (docs/howto/add-an-engine.md).
+// clang-format off
 #define JOUST_ENGINES(engine) \
   engine(kNull)               \
   engine(kThreads)            \
@@ -35,16 +36,25 @@
   engine(kUdpReuseport)       \
   engine(kUdpBatched)         \
   engine(kUdpMulticast)
+// clang-format on
+
+// The engines of a program outside of the sources (docs/howto/bring-your-engine.md).
+#ifdef JOUST_MORE_ENGINES_FILE
+#include JOUST_MORE_ENGINES_FILE
+#else
+#define JOUST_MORE_ENGINES(engine)
+#endif
 
 namespace joust {
 
 #define JOUST_DECLARE(engine) extern const Engine engine;
 JOUST_ENGINES(JOUST_DECLARE)
+JOUST_MORE_ENGINES(JOUST_DECLARE)
 
 namespace {
 
 #define JOUST_ADDRESS(engine) &engine,
-constexpr std::array kTable{JOUST_ENGINES(JOUST_ADDRESS)};
+constexpr std::array kTable{JOUST_ENGINES(JOUST_ADDRESS) JOUST_MORE_ENGINES(JOUST_ADDRESS)};
 
 }  // namespace
 

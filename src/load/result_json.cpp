@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 // The keys of a document that are no groups of figures: those of the result, and those of the program.
 const std::set<std::string_view> kOtherKeys{"schema",
                                             "protocol",
+                                            "plugin",
                                             "address",
                                             "engine",
                                             "threads",

@@ -281,26 +281,28 @@ ordered_json sweep_json(const std::optional<race::SweepPoint>& point) {
 }
 
 ordered_json case_json(const CaseResult& one) {
-  return {{"name", one.plan.name},
-          {"title", one.plan.title},
-          {"protocol", one.plan.protocol},
-          {"verified", one.verified.empty() ? ordered_json(nullptr) : ordered_json(one.verified)},
-          {"files", files_json(one.plan.files)},
-          {"options", one.plan.options},
-          {"load", load_json(one.plan)},
-          {"socket", socket_json(one.plan.socket)},
-          {"capacity", capacity_json(one.plan.capacity)},
-          {"sweep", sweep_json(one.plan.point)},
-          {"reference", one.reference},
-          {"ranked_by", ranking_figure(one)},
-          {"least_difference", number(one.ranking.least_difference)},
-          {"least_cost_difference", number(one.costs.least_difference)},
-          {"look", look_text(one.look)},
-          {"pairs", pairs_json(one, *one.latency, one.ranking, one.costs)},
-          {"looks_taken", looks_json(one)},
-          {"itself", itself_json(one)},
-          {"turns", one.plan.load.turns},
-          {"verdict", one.verdict}};
+  ordered_json json{{"name", one.plan.name},
+                    {"title", one.plan.title},
+                    {"protocol", one.plan.protocol},
+                    {"verified", one.verified.empty() ? ordered_json(nullptr) : ordered_json(one.verified)},
+                    {"files", files_json(one.plan.files)},
+                    {"options", one.plan.options},
+                    {"load", load_json(one.plan)},
+                    {"socket", socket_json(one.plan.socket)},
+                    {"capacity", capacity_json(one.plan.capacity)},
+                    {"sweep", sweep_json(one.plan.point)},
+                    {"reference", one.reference},
+                    {"ranked_by", ranking_figure(one)},
+                    {"least_difference", number(one.ranking.least_difference)},
+                    {"least_cost_difference", number(one.costs.least_difference)},
+                    {"look", look_text(one.look)},
+                    {"pairs", pairs_json(one, *one.latency, one.ranking, one.costs)},
+                    {"looks_taken", looks_json(one)},
+                    {"itself", itself_json(one)},
+                    {"turns", one.plan.load.turns},
+                    {"verdict", one.verdict}};
+  if (!one.plan.plugin.empty()) json["plugin"] = one.plan.plugin;
+  return json;
 }
 
 ordered_json scenario_json(const race::RaceResult& race) {

@@ -45,6 +45,22 @@ class Examples(Case):
         self.assertEqual([line.split(" at ")[0] for line in lines], ["reverse", "count"])
         self.assertTrue(all(line.endswith(": 1000 replies verified") for line in lines), lines)
 
+    def test_an_engine_from_outside_of_the_sources(self):
+        fibers = os.path.join(BUILD, "examples", "engine", "fibers")
+        if not os.path.exists(fibers):
+            self.skipTest("not built: it needs Boost.Context (libboost-context-dev), and no sanitizer")
+        with Server("-e", "fibers", program=fibers) as server:
+            for engine in ("fibers", "epoll"):
+                plan = ("-e", engine, "--connect", server.address, "-c", 50, "-m", 40, "--depth", 4)
+                done, result = self.load(*plan, "--payload", "20KiB", program=fibers)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(result["messages"]["verified"], 50 * 40)
+            self.assertEqual(server.stop()["connections"], {"accepted": 100, "failed": 0})
+        race = ("--server", "fibers,epoll", "--client", "fibers", "-c", 4, "-d", "50ms", "--rounds", 1)
+        done = run("race", *race, "--no-history", "--allow-unranked", program=fibers)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        self.assertIn("fibers", done.stdout)
+
     def test_the_readmes_server_of_ones_own(self):
         readme = pathlib.Path(os.path.dirname(TESTS), "README.md").read_text(encoding="utf-8")
         (scenario,) = re.findall(r"```toml\n(.*?my-server.*?)```", readme, re.DOTALL)

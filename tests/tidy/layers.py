@@ -11,7 +11,7 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "history", "doctor", "files", "hosting"} | _MEASURED,
+    "cli": {"race", "report", "history", "doctor", "files", "hosting", "plugins"} | _MEASURED,
     "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
@@ -35,6 +35,7 @@ ROOMS = {
     "files/store": {"base"},
     "engines": {"connection", "session", "net", "base"},
     "protocols": {"files/store", "load", "session", "base"},
+    "plugins": {"session", "base"},
     "load": {"measure", "connection", "session", "base"},
     "measure": {"base"},
     "stats": {"base"},
@@ -147,9 +148,14 @@ def public_headers(tree):
                           "Public headers include joust/... and standard headers: nothing else is installed.")
 
 
+# An engine outside of the sources is compiled with them, and may include what an engine in them may.
+ENGINE_HEADERS = ("engines/", "connection/", "session/", "net/", "base/")
+
+
 def examples(tree):
     for file, line, kind, path in _sources(tree, "examples/"):
-        if kind == '"' and not path.startswith("joust/"):
+        of_engine = file.path.startswith("examples/engine/") and path.startswith(ENGINE_HEADERS)
+        if kind == '"' and not path.startswith("joust/") and not of_engine:
             yield Finding(file.path, line, f'an example includes "{path}"',
                           "Examples use only the public headers, as an outside program must.")
 

@@ -9,11 +9,13 @@
 
 #include "base/check.hpp"
 #include "base/descriptor_limit.hpp"
+#include "base/plugin_path.hpp"
 #include "base/suggestion.hpp"
 #include "base/units.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/options.hpp"
 #include "measure/affinity.hpp"
+#include "plugins/plugin_file.hpp"
 
 namespace joust {
 namespace {
@@ -51,8 +53,8 @@ std::vector<Knob> all_knobs() {
 
 // Returns whether any protocol of the program has an option of that name.
 bool has_option(const Program& program, const std::string& name) {
-  return std::ranges::any_of(program.protocols, [&](const Protocol& protocol) {
-    return std::ranges::find(protocol.options, name, &ProtocolOption::name) != protocol.options.end();
+  return std::ranges::any_of(program.all_protocols(), [&](const Protocol* protocol) {
+    return std::ranges::find(protocol->options, name, &ProtocolOption::name) != protocol->options.end();
   });
 }
 
@@ -220,10 +222,15 @@ void SocketArguments::settle(const Endpoint& endpoint, Transport transport, Tall
 }
 
 const Protocol& resolve_protocol(const Program& program, const std::string& name) {
+  if (is_plugin_path(name)) {
+    const auto plugin = load_plugin(name);
+    if (!plugin) throw UsageError(plugin.error());
+    return **plugin;
+  }
   if (const Protocol* found = program.find_protocol(name)) return *found;
   std::vector<std::string> names;
   for (const Protocol& protocol : program.protocols) names.push_back(protocol.name);
-  throw UsageError(fmt::format("no protocol '{}'; {}", name, suggestion(name, names)));
+  throw UsageError(fmt::format("no protocol '{}'; {}{}", name, suggestion(name, names), plugin_hint(name)));
 }
 
 void pin(const std::string& cpus) {

@@ -16,6 +16,9 @@ struct Program {
   std::vector<Protocol> protocols;
   std::vector<std::string> words{};  // the program's arguments
 
+  // Returns the protocols of the plug-ins loaded so far, then those of the program.
+  std::vector<const Protocol*> all_protocols() const;
+  // Returns the protocol of that name, null if there is none.
   const Protocol* find_protocol(std::string_view wanted) const;
   // Returns whether the scenarios that come with joust fit the program: they use the protocols of joust.
   bool has_scenarios() const { return find_protocol("echo") != nullptr; }

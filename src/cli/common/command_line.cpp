@@ -210,24 +210,40 @@ bool Option::given() const {
   return option_->count() > 0;
 }
 
+namespace {
+
+// Adds an option. A protocol's own may have the name of one that the command has: that is an error of the
+// protocol.
+template <typename Add>
+Option added(const std::string& names, const Add& add) {
+  try {
+    return Option(add());
+  } catch (const CLI::OptionAlreadyAdded&) {
+    throw UsageError(fmt::format(
+        "{}: two options have this name; the option of a protocol needs a name that no other has", names));
+  }
+}
+
+}  // namespace
+
 Command Command::add_command(const std::string& name, const std::string& summary) {
   return Command(app_->add_subcommand(name, summary));
 }
 
 Option Command::add_option(const std::string& names, std::string& into, const std::string& help) {
-  return Option(app_->add_option(names, into, help));
+  return added(names, [&] { return app_->add_option(names, into, help); });
 }
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& into,
                            const std::string& help) {
-  return Option(app_->add_option(names, into, help)->allow_extra_args(false));
+  return added(names, [&] { return app_->add_option(names, into, help)->allow_extra_args(false); });
 }
 
 Option Command::add_option(const std::string& names, const Take& take, const std::string& help) {
   const std::function<void(const std::string&)> read = [names, take](const std::string& value) {
     if (const std::string wrong = take(value); !wrong.empty()) throw CLI::ValidationError(names, wrong);
   };
-  return Option(app_->add_option_function(names, read, help));
+  return added(names, [&] { return app_->add_option_function(names, read, help); });
 }
 
 Option Command::add_list(const std::string& names, const Take& take, const std::string& help) {
@@ -244,7 +260,7 @@ void Command::add_words(const std::string& shown, std::vector<std::string>& into
 }
 
 Option Command::add_flag(const std::string& names, bool& into, const std::string& help) {
-  return Option(app_->add_flag(names, into, help));
+  return added(names, [&] { return app_->add_flag(names, into, help); });
 }
 
 void Command::footer(const std::string& text) {

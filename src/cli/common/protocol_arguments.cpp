@@ -15,11 +15,11 @@ namespace {
 // Returns the meanings of an option in the protocols that have one of that name.
 std::string help_of(const std::string& name, const Program& program) {
   std::vector<std::string> meanings;
-  for (const Protocol& protocol : program.protocols)
-    for (const ProtocolOption& option : protocol.options) {
+  for (const Protocol* protocol : program.all_protocols())
+    for (const ProtocolOption& option : protocol->options) {
       const std::string standard = option.standard.empty() ? "" : fmt::format(" [{}]", option.standard);
       if (option.name == name)
-        meanings.push_back(fmt::format("{}: {}{}", protocol.name, option.summary, standard));
+        meanings.push_back(fmt::format("{}: {}{}", protocol->name, option.summary, standard));
     }
   return join(meanings, "; ");
 }
@@ -34,7 +34,9 @@ void ProtocolArguments::add_to(Command command, const Program& program, Role sid
   name = program.protocols.front().name;
   name_option = command
                     .add_option("-p,--protocol", name,
-                                fmt::format("the protocol that is spoken; see '{} protocols'", program.name))
+                                fmt::format("the protocol that is spoken; see '{} protocols'; or the "
+                                            "path of a plug-in, with a '/'",
+                                            program.name))
                     .type_name("PROTOCOL")
                     .show_default();
   add_options_to(command, program, side);
@@ -42,8 +44,8 @@ void ProtocolArguments::add_to(Command command, const Program& program, Role sid
 
 void ProtocolArguments::add_options_to(Command command, const Program& program, std::optional<Role> side) {
   std::set<std::string> known;
-  for (const Protocol& protocol : program.protocols)
-    for (const ProtocolOption& option : protocol.options) {
+  for (const Protocol* protocol : program.all_protocols())
+    for (const ProtocolOption& option : protocol->options) {
       if (!known.insert(option.name).second) continue;
       const auto take = [this, &option, is_switch = is_switch(option)](const std::string& value) {
         if (value.empty() && !is_switch)

@@ -130,13 +130,14 @@ std::string Load::trouble(const LoadResult& result) const {
   const bool understood = text.contains("the server says") || text.contains("of a reply is") ||
                           text.contains("the reply to") || text.contains("the first reply");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
-    text += fmt::format("; is it a server of the protocol '{}'?", protocol.name);
+    text += fmt::format("; is it a server of the protocol '{}'?", protocol.resolve(program).name);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
 
 Json Load::document(const char* schema, const Loaded& whom) const {
-  Json document{{"schema", schema}, {"protocol", protocol.name}, {"address", connect}};
+  Json document{{"schema", schema}, {"protocol", whom.protocol.name}, {"address", connect}};
+  if (!whom.protocol.plugin.empty()) document["plugin"] = whom.protocol.plugin;
   add_engine(document, whom.engine, whom.options);
   document["build"] = build_json();
   document["socket"] = whom.target ? to_json(whom.target->facts()) : Json::object();
@@ -177,7 +178,7 @@ void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
 
 // Describes the load: "echo on epoll, 127.0.0.1:9000: 32 B payload, 10 connections, 1 message on each".
 std::string Load::heading(const Loaded& whom) const {
-  std::string text = fmt::format("{} on {}", protocol.name, whom.engine.name);
+  std::string text = fmt::format("{} on {}", whom.protocol.name, whom.engine.name);
   if (!connect.empty()) text += ", " + connect;
   text += ": ";
   if (plan.payload) text += format_size(*plan.payload) + " payload, ";

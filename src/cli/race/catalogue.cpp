@@ -11,6 +11,7 @@
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
 #include "hosting/options.hpp"
+#include "plugins/plugin_file.hpp"
 #include "race/trial/moved_files.hpp"
 
 namespace joust {
@@ -56,6 +57,27 @@ void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
     };
 }
 
+race::ProtocolRow row_of(const Protocol& protocol) {
+  race::ProtocolRow row{.name = protocol.name,
+                        .plugin = protocol.plugin,
+                        .least_payload_bytes = protocol.least_payload,
+                        .largest_payload_bytes = protocol.largest_payload,
+                        .no_payload = protocol.no_payload,
+                        .takes_turns = protocol.takes_turns,
+                        .counts_turns = protocol.counts_turns,
+                        .options_without_turns = protocol.options_without_turns,
+                        .has_ceiling = protocol.has_ceiling,
+                        .options = protocol.options,
+                        .verified = protocol.verified};
+  for (const Engine* engine : engines())
+    for (const Role role : {Role::serve, Role::dial})
+      if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
+        (role == Role::serve ? row.unsupported : row.unsupported_clients)
+            .emplace(engine->name, std::move(reason));
+  add_rules(row, protocol);
+  return row;
+}
+
 }  // namespace
 
 race::Catalogue catalogue_of(const Program& program) {
@@ -63,25 +85,17 @@ race::Catalogue catalogue_of(const Program& program) {
   catalogue.has_program = is_installed;
   catalogue.no_room = race::no_room_for;
   for (const Engine* engine : engines()) catalogue.engines.push_back(row_of(*engine));
-  for (const Protocol& protocol : program.protocols) {
-    race::ProtocolRow row{.name = protocol.name,
-                          .least_payload_bytes = protocol.least_payload,
-                          .largest_payload_bytes = protocol.largest_payload,
-                          .no_payload = protocol.no_payload,
-                          .takes_turns = protocol.takes_turns,
-                          .counts_turns = protocol.counts_turns,
-                          .options_without_turns = protocol.options_without_turns,
-                          .has_ceiling = protocol.has_ceiling,
-                          .options = protocol.options,
-                          .verified = protocol.verified};
-    for (const Engine* engine : engines())
-      for (const Role role : {Role::serve, Role::dial})
-        if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
-          (role == Role::serve ? row.unsupported : row.unsupported_clients)
-              .emplace(engine->name, std::move(reason));
-    add_rules(row, protocol);
-    catalogue.protocols.push_back(std::move(row));
-  }
+  for (const Protocol& protocol : program.protocols) catalogue.protocols.push_back(row_of(protocol));
+  for (const Protocol* plugin : loaded_plugins()) catalogue.plugins->push_back(row_of(*plugin));
+  catalogue.load_plugin =
+      [rows = catalogue.plugins](
+          const std::string& file) -> std::expected<const race::ProtocolRow*, std::string> {
+    const auto plugin = load_plugin(file);
+    if (!plugin) return std::unexpected(plugin.error());
+    for (const race::ProtocolRow& row : *rows)
+      if (row.plugin == (*plugin)->plugin) return &row;
+    return &rows->emplace_back(row_of(**plugin));
+  };
   return catalogue;
 }
 

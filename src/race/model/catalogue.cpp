@@ -25,8 +25,11 @@ std::string Catalogue::standard_client(const std::string& server) const {
 }
 
 const ProtocolRow* Catalogue::protocol(const std::string& name) const {
-  const auto found = std::ranges::find(protocols, name, &ProtocolRow::name);
-  return found == protocols.end() ? nullptr : &*found;
+  for (const ProtocolRow& row : protocols)
+    if (row.name == name) return &row;
+  for (const ProtocolRow& row : *plugins)
+    if (row.name == name) return &row;
+  return nullptr;
 }
 
 const ProtocolOption* ProtocolRow::option(const std::string& wanted) const {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <expected>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +29,7 @@ bool is_for(const ProtocolOption& option, Role role);
 
 struct ProtocolRow {
   std::string name{};
+  std::string plugin{};  // the path of its plug-in; empty for a protocol of the program
   std::uint64_t least_payload_bytes = 1;
   std::uint64_t largest_payload_bytes = 1 << 20;
   std::string no_payload{};                          // why --payload has no meaning; empty if it has
@@ -58,6 +62,10 @@ struct ProtocolRow {
 struct Catalogue {
   std::vector<EngineRow> engines{};
   std::vector<ProtocolRow> protocols{};
+  // The rows of the plug-ins loaded so far, shared by all copies. load_plugin() adds to them.
+  std::shared_ptr<std::deque<ProtocolRow>> plugins = std::make_shared<std::deque<ProtocolRow>>();
+  // Loads the plug-in in a file and returns its row, or why it cannot be used. Null: there are no plug-ins.
+  std::function<std::expected<const ProtocolRow*, std::string>(const std::string& file)> load_plugin{};
   // Returns true if a program of that name is installed. Null: any program is.
   std::function<bool(const std::string& name)> has_program{};
   // Returns why the files of a case and a copy of them do not fit in their place, beside `beside` bytes of

@@ -116,6 +116,7 @@ struct Case {
   std::string name = "main";
   std::string title{};
   std::string protocol{};           // unused if `files` is given
+  std::string plugin{};             // the absolute path of the protocol's plug-in; empty if it has none
   std::optional<FilePlan> files{};  // the files that its contestants move
   Settings options{};               // options of the protocol, for both sides of every contestant
   LoadPlan load = standard_load();

@@ -18,11 +18,13 @@ namespace {
 constexpr std::uint64_t kMostBufferBytes = 1ULL << 30;
 constexpr std::uint64_t kMostBacklog = 1'000'000;
 
-std::string read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& otherwise) {
+void read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& file, Case& one) {
   const auto name = reader.text("protocol");
-  if (!name) return otherwise;
-  if (const auto problem = check_protocol(*name, catalogue)) reader.wrong("protocol", *problem);
-  return *name;
+  if (!name) return;
+  if (const auto problem = set_protocol(one, *name, catalogue, file)) {
+    reader.wrong("protocol", *problem);
+    one.protocol = *name;  // its options are not checked by another protocol
+  }
 }
 
 // Reads the table [options], whose keys are option names: flush = "each".
@@ -134,12 +136,13 @@ void read_socket(TableReader& reader, SocketPlan& socket) {
   options.finish();
 }
 
-Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, const SocketPlan& socket,
-                 std::vector<Case>& cases) {
+Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, Scenario& scenario) {
   Sizes sizes;
+  std::vector<Case>& cases = scenario.cases;
   Case common;
-  common.socket = socket;
-  common.protocol = read_protocol(reader, catalogue, catalogue.protocols.front().name);
+  common.socket = scenario.socket;
+  common.protocol = catalogue.protocols.front().name;
+  read_protocol(reader, catalogue, scenario.file, common);
   read_differences(reader, catalogue, common);
   read_sizes(reader, catalogue, wanted, sizes, common);
   for (const toml::table* table : reader.tables("case")) {
@@ -148,8 +151,7 @@ Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, c
     one.name = each.text("name").value_or("");
     if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
     one.title = each.text("title").value_or("");
-    one.protocol = read_protocol(each, catalogue, common.protocol);
-    if (one.protocol != common.protocol) one.options.clear();
+    read_protocol(each, catalogue, scenario.file, one);
     read_socket(each, one.socket);
     read_differences(each, catalogue, one);
     read_sizes(each, catalogue, wanted, sizes, one);

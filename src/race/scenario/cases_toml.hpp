@@ -2,7 +2,6 @@
 #pragma once
 
 #include <set>
-#include <vector>
 
 #include "race/model/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
@@ -15,10 +14,10 @@ using Sizes = std::set<Size>;
 // Reads the table [socket] of a document or of a case, which overwrites only the values it gives.
 void read_socket(TableReader& reader, SocketPlan& socket);
 
-// Reads the loads of a document: its own [options], [load] and [sweep], and its [[case]] tables. A [[case]]
-// table overwrites only the values it gives, also those of the document's [socket]. So do the tables [quick]
-// and [full], of the document or a case, where their size is wanted.
-Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, const SocketPlan& socket,
-                 std::vector<Case>& cases);
+// Reads the cases of a scenario, whose file and [socket] are known: the document's own protocol, [options],
+// [load] and [sweep], and its [[case]] tables. A [[case]] table overwrites only the values it gives, also
+// those of [socket]. So do the tables [quick] and [full], of the document or a case, where their size is
+// wanted.
+Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, Scenario& scenario);
 
 }  // namespace joust::race

@@ -13,8 +13,8 @@ namespace joust::race {
 namespace {
 
 bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
-  return std::ranges::any_of(catalogue.protocols,
-                             [&](const ProtocolRow& protocol) { return protocol.option(name) != nullptr; });
+  const auto has = [&](const ProtocolRow& protocol) { return protocol.option(name) != nullptr; };
+  return std::ranges::any_of(catalogue.protocols, has) || std::ranges::any_of(*catalogue.plugins, has);
 }
 
 std::vector<std::string> names_of(const std::vector<EngineChoice>& choices) {

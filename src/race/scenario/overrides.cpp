@@ -214,8 +214,9 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (const auto transports = given.sweep ? swept_transports(*given.sweep) : std::nullopt)
     if (auto swept = sweep_transports(*transports, scenario, catalogue); !swept) return swept;
   for (Case& one : scenario.cases) {
-    if (given.protocol && *given.protocol != one.protocol) one.options.clear();
-    replace(one.protocol, given.protocol);
+    if (given.protocol)
+      if (const auto problem = set_protocol(one, *given.protocol, catalogue, ""))
+        return std::unexpected(*problem);
     for (const auto& [name, value] : given.options) one.options[name] = value;
   }
   const std::string where = scenario.file.empty() ? "" : scenario.file + ": ";

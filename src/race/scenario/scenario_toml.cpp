@@ -211,8 +211,7 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
   scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
   assign(scenario.reference, reader.text("reference"));
   read_socket(reader, scenario.socket);
-  if (!read_cases(reader, catalogue, size, scenario.socket, scenario.cases).contains(size) &&
-      size == Size::full)
+  if (!read_cases(reader, catalogue, size, scenario).contains(size) && size == Size::full)
     problems.add(document.source(), "this scenario has no full size (a table [full]); leave out --full");
   read_limits(reader.table("limits"), scenario.limits, problems);
   read_cpus(reader.table("cpus"), scenario.cpus, problems);

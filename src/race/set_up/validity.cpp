@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 
+#include "base/plugin_path.hpp"
 #include "base/printable.hpp"
 #include "base/split.hpp"
 #include "base/suggestion.hpp"
@@ -107,7 +109,23 @@ std::optional<std::string> check_protocol(const std::string& name, const Catalog
   if (catalogue.protocol(name) != nullptr) return std::nullopt;
   std::vector<std::string> names;
   for (const ProtocolRow& protocol : catalogue.protocols) names.push_back(protocol.name);
-  return not_allowed(fmt::format("there is no protocol '{}'", name), name, names);
+  return not_allowed(fmt::format("there is no protocol '{}'", name), name, names) + plugin_hint(name);
+}
+
+std::optional<std::string> set_protocol(Case& one, const std::string& name, const Catalogue& catalogue,
+                                        const std::string& file) {
+  const ProtocolRow* row = catalogue.protocol(name);
+  if (is_plugin_path(name) && catalogue.load_plugin) {
+    const auto plugin = catalogue.load_plugin((std::filesystem::path(file).parent_path() / name).string());
+    if (!plugin) return plugin.error();
+    row = *plugin;
+  } else if (auto problem = check_protocol(name, catalogue)) {
+    return problem;
+  }
+  if (row->name != one.protocol) one.options.clear();
+  one.protocol = row->name;
+  one.plugin = row->plugin;
+  return std::nullopt;
 }
 
 std::optional<std::string> check_load(const Case& one, GivenIn place) {

@@ -12,6 +12,10 @@ namespace joust::race {
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue);
 std::optional<std::string> check_name(const std::string& name);  // of a contestant
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue);
+// Sets the protocol of a case: by its name, or by the path of a plug-in, which has a '/' and is relative to
+// the folder of `file` (empty: to the current one). Another protocol begins without options.
+std::optional<std::string> set_protocol(Case& one, const std::string& name, const Catalogue& catalogue,
+                                        const std::string& file);
 std::optional<std::string> check_load(const Case& one, GivenIn place = GivenIn::scenario);
 std::optional<std::string> check_reference(const Scenario& scenario);
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue);

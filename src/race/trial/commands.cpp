@@ -60,6 +60,10 @@ std::optional<Duration> server_idle(const LimitPlan& limits, const Case& one) {
   return 2 * pause < limit ? limits.idle_timeout : limit + pause;
 }
 
+std::string protocol_word(const Case& one) {
+  return one.plugin.empty() ? one.protocol : one.plugin;
+}
+
 // Adds the load. A child with turns gets no duration or number of messages. In process no connection can be
 // lost, so none is dialled again.
 void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan& limits, PlanAs how) {
@@ -82,7 +86,7 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
 
 Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus) {
   const EngineChoice& server = entry.contestant.server;
-  Words words{"serve", "-e", server.engine, "-p", one.protocol, "--listen", entry.listen};
+  Words words{"serve", "-e", server.engine, "-p", protocol_word(one), "--listen", entry.listen};
   add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
   add_socket(words, one.socket, server, entry.server_tcp);
@@ -96,7 +100,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
                  const std::string& address, const std::string& json, PlanAs how) {
   const EngineChoice& client = entry.contestant.client;
-  Words words{"load", "-e", client.engine, "-p", one.protocol};
+  Words words{"load", "-e", client.engine, "-p", protocol_word(one)};
   if (!entry.in_process) add(words, "--connect", address);
   if (one.load.turns) words.emplace_back(one.load.counted_turns ? "--counted-turns" : "--turns");
   add_load(words, one, entry, scenario.limits, how);
