@@ -101,10 +101,11 @@ UringSetup with_knobs(UringSetup base, const EngineOptions& options, const Limit
   if (options.is("napi", "50us")) base.napi_us = kNapi_us;
   for (std::size_t* const bytes : {&base.buffer_bytes, &base.filled_bytes})
     *bytes = std::min(*bytes, limits.read_bytes);
-  // A bundle may take all buffers that exist, so together they hold no more than a turn's quota.
+  // A bundle may take all buffers that exist. They hold more than a turn's quota, so a peer that takes them
+  // all rests, and others find buffers; but not much more.
   if (base.bundled_receive)
     base.buffer_bytes =
-        std::clamp<std::size_t>(limits.read_bytes_per_turn / base.buffers, 1, base.buffer_bytes);
+        std::clamp<std::size_t>(2 * limits.read_bytes_per_turn / base.buffers, 1, base.buffer_bytes);
   return base;
 }
 
