@@ -15,9 +15,10 @@ namespace joust {
 void CopyReport::completed(const UringPeer& peer, const io_uring_cqe& cqe, Tally& tally) {
   const bool is_notice = (cqe.flags & IORING_CQE_F_NOTIF) != 0;
   if (is_notice && (static_cast<unsigned>(cqe.res) & kWasCopied) != 0 && !std::exchange(copied_, true))
-    tally.note("sends=zero-copy: the kernel copied all the same, as it does on loopback");
+    tally.note("sends=zero-copy: the kernel copied all the same, as it does on loopback and on unix sockets");
   if (peer.copies_sends() && !std::exchange(refused_, true))
-    tally.missing("zero-copy sends (unix sockets have none, and memory to lock may be short)");
+    tally.missing(
+        "zero-copy sends: the kernel refused some, as if too little memory may be locked (ulimit -l)");
 }
 
 }  // namespace joust

@@ -29,8 +29,8 @@ bool is_transient(int result) {
   return std::ranges::find(kTransient, result) != kTransient.end();
 }
 
-// Returns true if a zero-copy send cannot be made, but a copying one can: unix sockets have none, and the
-// memory that a user may lock is limited.
+// Returns true if a zero-copy send cannot be made, but a copying one can: some kinds of sockets have none,
+// and the memory that a user may lock is limited.
 bool demands_copy(int result) {
   constexpr std::array kDemands{-EOPNOTSUPP, -ENOMEM, -ENOBUFS};
   return std::ranges::find(kDemands, result) != kDemands.end();
