@@ -182,14 +182,6 @@ void StreamConnection::refresh(Time now) {
   end_without_input(now);
 }
 
-void StreamConnection::stored(std::size_t n, Time now) {
-  stored(n, {}, now);
-}
-
-void StreamConnection::stored(Bytes seen, Time now) {
-  stored(seen.size(), seen, now);
-}
-
 void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
   received_ += n;
   last_progress_ = now;

@@ -56,9 +56,8 @@ class StreamConnection {
   void failed(const Failure& reported, Time now);
   void on_time(Time now);  // may be called early
   void drain(Time now);
-  void refresh(Time now);                // the service's publication count has changed
-  void stored(std::size_t n, Time now);  // inside the kernel
-  void stored(Bytes seen, Time now);     // from memory
+  void refresh(Time now);                            // the service's publication count has changed
+  void stored(std::size_t n, Bytes seen, Time now);  // `seen`: empty if stored inside the kernel
   void store_failed(int error, Time now);
   void source_failed(int error, Time now);
 
@@ -70,6 +69,7 @@ class StreamConnection {
   // Returns the number of entries filled. Reads file ranges now. If that fails, the session is notified.
   std::size_t output(std::span<iovec> into, Time now);
   bool has_output() const;
+  bool has_files() const { return files_ != nullptr; }
   std::optional<FileRange> source() const {  // a range of a file with a descriptor
     return files_ == nullptr ? std::nullopt : source_of_files();
   }
@@ -113,7 +113,6 @@ class StreamConnection {
 
   std::optional<FileRange> source_of_files() const;
   std::optional<FileRange> store_of_files() const;
-  void stored(std::size_t n, Bytes seen, Time now);
   void offer_held(Time now);
   std::size_t offer(Bytes chunk, Time now);
   void end_without_input(Time now);

@@ -16,12 +16,15 @@
 // recv and send, in loop/ready_io.cpp, serve poll and select too.
 #include "engines/epoll.hpp"
 
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <system_error>
 
 #include "base/check.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_loop.hpp"
+#include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
 
@@ -34,6 +37,17 @@ void EpollSet::control(int operation, int fd, std::uint32_t events, void* tag) {
 
 void EpollSet::remove(int fd) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+}
+
+// epoll_params of linux/eventpoll.h, and its EPIOCSPARAMS: glibc 2.36 has neither.
+int EpollSet::poll_cards(std::chrono::microseconds most) {
+  struct Parameters {
+    std::uint32_t busy_poll_us;
+    std::uint16_t packets = 0;  // as many as the kernel thinks best
+    std::uint8_t prefer_busy_poll = 0;
+    std::uint8_t reserved = 0;
+  } parameters{.busy_poll_us = static_cast<std::uint32_t>(most.count())};
+  return ::ioctl(epoll_.get(), _IOW(0x8A, 0x01, Parameters), &parameters) < 0 ? errno : 0;
 }
 
 void EpollSet::add(std::span<Listener* const> listeners) {
@@ -68,6 +82,8 @@ int EpollSet::wait(Duration most, Tally& tally) {
 
 namespace {
 
+constexpr std::chrono::microseconds kBusyPoll(50);
+
 class EpollLoop : public ReadyLoop {
  public:
   EpollLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
@@ -86,6 +102,8 @@ class EpollLoop : public ReadyLoop {
 
 EpollLoop::EpollLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : ReadyLoop(hosting, stop, group, index), edge_(!hosting.options.is("trigger", "level")) {
+  if (hosting.options.is("busy-poll", "50us"))
+    checked_number(epoll_.poll_cards(kBusyPoll), "ioctl(EPIOCSPARAMS)");
   epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
   epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
   epoll_.add(listeners());
@@ -142,8 +160,22 @@ void EpollLoop::watch(Peer& peer) {
 }
 
 constexpr std::array<std::string_view, 2> kTriggers{"edge", "level"};
+constexpr std::array<std::string_view, 2> kBusyPolls{"off", "50us"};
+
+std::string no_busy_poll(std::string_view choice) {
+  if (choice == "off") return {};
+  const int error = EpollSet().poll_cards(kBusyPoll);
+  if (error == 0) return {};
+  return "the kernel refuses EPIOCSPARAMS (Linux 6.9 has it): " + std::generic_category().message(error);
+}
+
 constexpr std::array kKnobs{
-    Knob{"trigger", kTriggers, "when the kernel reports a ready socket: once, or repeatedly"}};
+    Knob{"trigger", kTriggers, "when the kernel reports a ready socket: once, or repeatedly"},
+    Knob{"busy-poll",
+         kBusyPolls,
+         "a wait polls the network card for so long before it sleeps; loopback has no card",
+         {},
+         no_busy_poll}};
 
 }  // namespace
 

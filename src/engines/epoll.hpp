@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,6 +48,10 @@ class EpollSet {
     if (peer.armed != Peer::kUnwatched) remove(peer.socket.get());
     return true;
   }
+
+  // Lets a wait poll the network cards of its sockets for so long before it sleeps (EPIOCSPARAMS, Linux 6.9).
+  // Returns 0 or the errno.
+  int poll_cards(std::chrono::microseconds most);
 
   // Adds listeners, which are not watched yet.
   void add(std::span<Listener* const> listeners);

@@ -11,8 +11,10 @@
 // multishot receive stays armed and takes a provided buffer when bytes arrive. Bad at: few busy connections,
 // and large transfers: an operation costs more than a plain send() or recv(), which pays only if one enter
 // submits many. The memory of an operation must live until its last completion, so a leaving peer is
-// destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. Left
-// out on purpose: splice and readv (a multishot receive picks its buffer); registered buffers, zero-copy.
+// destroyed only when none of its operations are in flight. Files are sent by sendfile() from the loop. The
+// knobs (io_uring/knobs.cpp) are flags of io_uring: each changes how the ring is set up, or one preparation
+// below. Left out on purpose: splice and readv (a multishot receive picks its buffer), and bundles of sends
+// (a ring of buffers for each connection).
 #include "engines/io_uring/ring.hpp"
 
 #include <algorithm>
@@ -21,12 +23,15 @@
 #include <span>
 
 #include "engines/io_uring/available.hpp"
+#include "engines/io_uring/knobs.hpp"
 
 #ifdef JOUST_HAVE_LIBURING
 
 #include <sys/socket.h>
 
 #include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/copy_report.hpp"
+#include "engines/io_uring/newer_kernels.hpp"
 #include "engines/io_uring/peer.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
@@ -49,7 +54,7 @@ class UringLoop : public LoopCore<UringLoopPeer> {
   using Peer = UringLoopPeer;
 
   UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
-  ~UringLoop() override { end_ring(ring_); }
+  ~UringLoop() override;
   void run();
 
  private:
@@ -70,6 +75,7 @@ class UringLoop : public LoopCore<UringLoopPeer> {
   std::optional<Time> all_in_;       // during a stop: when all accepted connections were open here
   std::optional<bool> mark_passed_;  // during a stop: whether the marker has completed, once submitted
   bool splice_missed_ = false;
+  CopyReport copies_;
   std::uint64_t turn_ = 0;
   Queue<Peer> touched_;  // peers of this turn that may have output, or want input again
   Uring ring_;           // destroyed before the peers, which belong to the base class
@@ -80,6 +86,11 @@ UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
                      const UringSetup& setup)
     : LoopCore(hosting, stop, group, index), ring_(setup) {
   begin_ring(ring_, stop, inbox(), hosting.tally);
+}
+
+UringLoop::~UringLoop() {
+  for (const auto& peer : peers()) peer->end_output();
+  end_ring(ring_);
 }
 
 void UringLoop::run() {
@@ -128,13 +139,14 @@ void UringLoop::dispatch(const io_uring_cqe& cqe) {
 }
 
 void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
-  peer.completed(op, cqe);
+  peer.completed(ring_, op, cqe);
   stamp();
   guarded(peer, [&] {
     if (op == Op::receive) received(peer, cqe);
-    if (op == Op::send) peer.sent(cqe.res, now());
+    if (op == Op::send && !peer.sending) peer.sent(peer.send_result(), now());
     if (op == Op::hang_up) peer.hung_up(cqe.res, now());
   });
+  if (op == Op::send && !peer.sending) copies_.completed(peer, cqe, hosting().tally);
   if ((cqe.flags & IORING_CQE_F_BUFFER) != 0) ring_.buffers().give_back(cqe);
   if (op == Op::connect) finish_dial(peer, -cqe.res);
   if (!peer.leaving) touched_.push(peer);
@@ -145,11 +157,11 @@ void UringLoop::keep_accepting() {
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
-  const bool has_bytes = cqe.res > 0;
-  if (has_bytes) peer.count(static_cast<std::size_t>(cqe.res), turn_);
-  if (has_bytes && !splice_missed_ && peer.live() && (splice_missed_ = peer.connection->store().has_value()))
+  if (cqe.res <= 0) return peer.received(cqe.res, {}, now());
+  peer.count(static_cast<std::size_t>(cqe.res), turn_);
+  if (!splice_missed_ && peer.live() && (splice_missed_ = peer.connection->store().has_value()))
     hosting().tally.note("io-uring: no splice, files are written from the receive buffers");
-  peer.received(cqe.res, has_bytes ? ring_.buffers().chunk(cqe) : Bytes{}, now());
+  ring_.buffers().for_each_chunk(cqe, [&](Bytes chunk) { peer.received(cqe.res, chunk, now()); });
 }
 
 void UringLoop::connect(Peer& peer) {
@@ -174,12 +186,14 @@ void UringLoop::serve(Peer& peer) {
 
 void UringLoop::receive(Peer& peer) {
   io_uring_sqe* const entry = peer.prepare(ring_, Op::receive);
-  if (ring_.multishot_receive())
+  if (ring_.setup().multishot_receive)
     io_uring_prep_recv_multishot(entry, peer.socket.get(), nullptr, 0, 0);
   else
     io_uring_prep_recv(entry, peer.socket.get(), nullptr, 0, 0);
+  if (ring_.setup().bundled_receive) entry->ioprio |= kBundle;
   entry->flags |= IOSQE_BUFFER_SELECT;
   entry->buf_group = ProvidedBuffers::kGroup;
+  peer.aim(ring_, *entry);
 }
 
 void UringLoop::send(Peer& peer) {
@@ -213,17 +227,13 @@ void UringLoop::stop_by_and_by() {
     all_in_ = now();
     return admit_dealt();
   }
-  if (!ring_.kernel_submits() || has_caught_up() || now() > *all_in_ + kArrivals) begin_drain();
+  if (!ring_.setup().kernel_submits || has_caught_up() || now() > *all_in_ + kArrivals) begin_drain();
 }
 
 }  // namespace
 
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup) {
-  for (std::size_t* const bytes : {&setup.buffer_bytes, &setup.filled_bytes})
-    *bytes = std::min(*bytes, hosting.limits.read_bytes);
-  setup.kernel_submits = hosting.options.is("sqpoll", "on");
-  setup.watched = hosting.options.wait != Wait::block && !setup.kernel_submits;
-  run_loops<UringLoop>(hosting, stop, setup);
+  run_loops<UringLoop>(hosting, stop, with_knobs(setup, hosting.options, hosting.limits));
 }
 
 }  // namespace joust
@@ -241,11 +251,6 @@ void run(const Hosting& hosting, Stop& stop) {
 constexpr auto run = nullptr;
 #endif
 
-constexpr std::array<std::string_view, 2> kSqpoll{"off", "on"};
-constexpr std::array kKnobs{
-    Knob{"sqpoll", kSqpoll,
-         "a thread of the kernel submits, and the loop need not; it wants a CPU of its own (--cpus)", "on"}};
-
 }  // namespace
 
 extern const Engine kIoUring{
@@ -254,7 +259,7 @@ extern const Engine kIoUring{
     .several_loops = true,
     .threads = "one per loop (-t)",
     .no_file_ring = "the kernel picks the buffer of each receive",
-    .knobs = kKnobs,
+    .knobs = kUringKnobs,
     .unavailable = uring_unavailable,
     .run = run,
 };

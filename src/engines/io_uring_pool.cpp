@@ -122,7 +122,7 @@ void UringPool::dispatch(const io_uring_cqe& cqe) {
 
 // The worker that holds the peer, if any, reads the results only when it finds the note.
 void UringPool::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
-  peer.completed(op, cqe);
+  peer.completed(ring_, op, cqe);
   const bool has_buffer = (cqe.flags & IORING_CQE_F_BUFFER) != 0;
   if (peer.leaving && has_buffer) ring_.buffers().give_back(cqe);
   if (peer.leaving) return;

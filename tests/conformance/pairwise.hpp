@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <set>
-#include <tuple>
 #include <vector>
 
 namespace joust::conformance {
@@ -36,35 +34,52 @@ inline std::vector<Row> each_choice(const std::vector<std::size_t>& choices) {
   return rows;
 }
 
+// The pairs of choices of two settings, or one choice of one, each as a number.
+class Pairs {
+ public:
+  explicit Pairs(const std::vector<std::size_t>& choices) {
+    for (const std::size_t count : choices) {
+      first_.push_back(all_);
+      all_ += count;
+    }
+  }
+
+  std::size_t count() const { return all_ * all_; }
+  // Calls use(number) for each pair of the row.
+  template <typename Use>
+  void for_each(const Row& row, Use&& use) const {
+    for (std::size_t a = 0; a < row.size(); ++a)
+      for (std::size_t b = a; b < row.size(); ++b) use((first_[a] + row[a]) * all_ + first_[b] + row[b]);
+  }
+
+ private:
+  std::vector<std::size_t> first_;  // for each setting, the number of its first choice
+  std::size_t all_ = 0;
+};
+
 // A small set of rows in which each choice of a setting is combined with each choice of every other one. This
 // finds faults that need two settings. The row of all defaults (zeros) comes first. Greedy: each row is the
 // one with most new pairs.
 inline std::vector<Row> pairwise(const std::vector<std::size_t>& choices) {
-  using Pair = std::tuple<std::size_t, std::size_t, std::size_t, std::size_t>;
-  const auto pairs_of = [](const Row& row) {
-    std::set<Pair> pairs;
-    for (std::size_t a = 0; a < row.size(); ++a)
-      for (std::size_t b = a; b < row.size(); ++b) pairs.insert({a, row[a], b, row[b]});
-    return pairs;
-  };
   const std::vector<Row> all = every_row(choices);
-  std::set<Pair> missing;
-  for (const Row& row : all) missing.merge(pairs_of(row));
+  const Pairs pairs(choices);
+  std::vector<bool> missing(pairs.count());
+  for (const Row& row : all) pairs.for_each(row, [&](std::size_t pair) { missing[pair] = true; });
   std::vector<Row> rows;
   Row next(choices.size(), 0);
   for (;;) {
-    for (const Pair& pair : pairs_of(next)) missing.erase(pair);
+    pairs.for_each(next, [&](std::size_t pair) { missing[pair] = false; });
     rows.push_back(next);
-    if (missing.empty()) return rows;
     std::size_t most = 0;
     for (const Row& row : all) {
       std::size_t brought = 0;
-      for (const Pair& pair : pairs_of(row)) brought += missing.count(pair);
+      pairs.for_each(row, [&](std::size_t pair) { brought += missing[pair] ? 1 : 0; });
       if (brought > most) {
         most = brought;
         next = row;
       }
     }
+    if (most == 0) return rows;
   }
 }
 

@@ -148,6 +148,14 @@ std::ostream& operator<<(std::ostream& out, const Variant& variant) {
   return out << variant.name;
 }
 
+std::vector<std::string> notes_of_duties(const Tally& tally, const Variant& variant) {
+  std::vector<std::string> notes = tally.notes();
+  for (const Knob& knob : variant.engine->knobs)
+    std::erase_if(notes,
+                  [&](const std::string& note) { return note.starts_with(std::string(knob.name) + '='); });
+  return notes;
+}
+
 std::vector<Variant> variants(Role role, Settings which) {
   return variants(role, which, Delivery::Kind::stream);
 }

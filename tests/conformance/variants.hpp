@@ -11,6 +11,7 @@
 
 #include "conformance/duties.hpp"
 #include "conformance/resources.hpp"
+#include "connection/tally.hpp"
 #include "engines/engine.hpp"
 
 namespace joust::conformance {
@@ -23,6 +24,9 @@ struct Variant {
   std::string name;  // "epoll", "epoll__trigger_level_threads_2": a test's name ends with it
 };
 std::ostream& operator<<(std::ostream& out, const Variant& variant);
+
+// The notes of a run, without those about a choice of a knob ("KNOB=CHOICE: ...").
+std::vector<std::string> notes_of_duties(const Tally& tally, const Variant& variant);
 
 // The settings of an engine that a suite uses. `defaults` for code that engines share. `pairwise` where two
 // settings together change the calls that the suite tests: how a loop waits, takes turns, ends and stops.

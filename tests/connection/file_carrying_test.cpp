@@ -188,7 +188,7 @@ TEST_F(FileCarrying, CountsWhatTheKernelHasStored) {
   plan_.store.kernel_descriptor = 7;
   connection_.received(as_bytes("h"), kBegin);
   ASSERT_TRUE(connection_.store());
-  connection_.stored(7, kBegin);
+  connection_.stored(7, {}, kBegin);
   EXPECT_EQ(plan_.wanted.offset, 7U);
   EXPECT_FALSE(connection_.store());
   EXPECT_TRUE(connection_.wants_input());

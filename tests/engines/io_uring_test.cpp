@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "engines/forbidding.hpp"
 #include "engines/io_uring/available.hpp"
 #include "engines/io_uring/ring.hpp"
-#include "engines/forbidding.hpp"
 #include "engines/running.hpp"
 
 namespace joust::test {
@@ -44,11 +44,20 @@ constexpr Ring kTinyQueues{"tiny_queues", [](const Hosting& hosting, Stop& stop)
                              run_io_uring(hosting, stop, {.submissions = 2, .completions = 4});
                            }};
 constexpr Ring kUndeferred{"undeferred", [](const Hosting& hosting, Stop& stop) {
-                             run_io_uring(hosting, stop, {.deferred_work = false});
+                             run_io_uring(hosting, stop, {.task_run = TaskRun::coop});
                            }};
 constexpr Ring kSingleReceives{"single_receives", [](const Hosting& hosting, Stop& stop) {
                                  run_io_uring(hosting, stop, {.multishot_receive = false});
                                }};
+constexpr Ring kBundles{
+    "bundles", [](const Hosting& hosting, Stop& stop) {
+      run_io_uring(hosting, stop,
+                   {.buffers = 8, .buffer_bytes = 300, .filled_buffers = 0, .bundled_receive = true});
+    }};
+constexpr Ring kRegisteredSends{"registered_sends", [](const Hosting& hosting, Stop& stop) {
+                                  run_io_uring(hosting, stop,
+                                               {.send = UringSend::registered, .direct_descriptors = true});
+                                }};
 constexpr Ring kAllOfThese{"all_of_these", [](const Hosting& hosting, Stop& stop) {
                              run_io_uring(hosting, stop,
                                           {.submissions = 1,
@@ -56,7 +65,7 @@ constexpr Ring kAllOfThese{"all_of_these", [](const Hosting& hosting, Stop& stop
                                            .buffers = 2,
                                            .buffer_bytes = 4000,
                                            .filled_buffers = 0,
-                                           .deferred_work = false,
+                                           .task_run = TaskRun::coop,
                                            .multishot_receive = false});
                            }};
 
@@ -73,7 +82,7 @@ class UringRings : public testing::TestWithParam<Ring> {
 
 INSTANTIATE_TEST_SUITE_P(Rings, UringRings,
                          testing::Values(kTwoBuffers, kUnfilledBuffers, kTinyQueues, kUndeferred,
-                                         kSingleReceives, kAllOfThese),
+                                         kSingleReceives, kBundles, kRegisteredSends, kAllOfThese),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
 std::vector<Fd> connect_many(const RunningServer& server, std::size_t count) {

@@ -34,5 +34,12 @@ TEST(IoUringRefusal, OfNoKnownCauseAddsNothing) {
   EXPECT_EQ(uring_refusal(EINVAL, "none", 0), "");
 }
 
+TEST(OlderKernel, IsNamedWithWhatItLacks) {
+  EXPECT_EQ(older_than({1, 0}, "it lacks it"), "");
+  const std::string reason = older_than({999, 1}, "it lacks it");
+  EXPECT_TRUE(reason.starts_with("this is Linux ")) << reason;
+  EXPECT_TRUE(reason.ends_with("; needed is 999.1 or newer: it lacks it")) << reason;
+}
+
 }  // namespace
 }  // namespace joust

@@ -22,7 +22,7 @@ LARGE = {
     "joust::Progress": (46, 12, "a function for each step of the phases, and for each event"),
     "joust::Recorder": (35, 8, "a function for each count"),
     "joust::RequestSession": (41, 17, "13 functions of Session; the replies are a part"),
-    "joust::StreamConnection": (37, 21, "the counts and the deadlines are a part"),
+    "joust::StreamConnection": (36, 21, "the counts and the deadlines are a part"),
     "joust::UdpLoop": (39, 16, "the sends and the group are parts"),
     "joust::ZmqLoop": (34, 12, "the sends are a part"),
     "joust::broadcast::ServerSession": (23, 18, "the deadline of a reader is a part"),

@@ -126,7 +126,7 @@ bool FilePipe::store(StreamConnection& connection, const FileRange& range, Time 
   });
   if (n > 0) {
     held_ -= static_cast<std::size_t>(n);
-    connection.stored(static_cast<std::size_t>(n), now);
+    connection.stored(static_cast<std::size_t>(n), {}, now);
   } else if (n < 0 && cannot(errno)) {
     pool_.refuse();
     return false;

@@ -57,7 +57,7 @@ void FileRing::store(StreamConnection& connection, const FileRange& range, Time 
 
 void FileRing::store_piece(StreamConnection& connection, Bytes piece, Time now) {
   drop(piece.size());  // the memory stays as it is until the next fill()
-  connection.stored(piece, now);
+  connection.stored(piece.size(), piece, now);
 }
 
 void FileRing::hand_on(StreamConnection& connection, Time now) {

@@ -18,6 +18,7 @@
 #include <thread>
 #include <utility>
 
+#include "engines/io_uring/newer_kernels.hpp"
 #include "engines/io_uring/ring.hpp"
 
 namespace joust {
@@ -39,6 +40,12 @@ std::pair<int, int> version_of(std::string_view release) {
   if (error != std::errc{} || dot == end || *dot != '.') return {};
   std::from_chars(dot + 1, end, version.second);
   return version;
+}
+
+std::string release_of_kernel() {
+  utsname system{};
+  ::uname(&system);
+  return system.release;
 }
 
 std::uint64_t bytes_of(RingSize size) {
@@ -83,7 +90,50 @@ std::string refused_call(std::string_view call, int error, RingSize size) {
   return fmt::format("{}: {}", call, too_little_to_lock(size, most));
 }
 
+std::string older_than(std::pair<int, int> version, std::string_view why) {
+  const std::string release = release_of_kernel();
+  if (version_of(release) >= version) return {};
+  return fmt::format("this is Linux {}; needed is {}.{} or newer: {}", release, version.first, version.second,
+                     why);
+}
+
 #ifdef JOUST_HAVE_LIBURING
+
+namespace {
+
+struct Probed {
+  unsigned features = ~0U;
+  int napi = 0;  // the result of a registration
+};
+
+// The ring is made on a thread of its own: see uring_unavailable().
+Probed probe_features() {
+  Probed probed;
+  std::jthread([&probed] {
+    io_uring ring{};
+    io_uring_params params{};
+    if (io_uring_queue_init_params(1, &ring, &params) < 0) return;
+    NapiRegistration napi{.busy_poll_us = 1};
+    probed.features = params.features;
+    probed.napi = io_uring_register(static_cast<unsigned>(ring.ring_fd), kRegisterNapi, &napi, 1);
+    io_uring_queue_exit(&ring);
+  }).join();
+  return probed;
+}
+
+}  // namespace
+
+std::string uring_lacks(UringFeature feature) {
+  static const Probed probed = probe_features();
+  if (feature == UringFeature::bundles && (probed.features & kHasBundles) == 0)
+    return older_than({6, 10}, "it has no bundles (IORING_FEAT_RECVSEND_BUNDLE)");
+  if (feature == UringFeature::least_wait && (probed.features & kHasLeastWait) == 0)
+    return older_than({6, 12}, "it has no least time of a wait (IORING_FEAT_MIN_TIMEOUT)");
+  if (feature == UringFeature::napi && probed.napi < 0)
+    return fmt::format("the kernel refuses IORING_REGISTER_NAPI (Linux 6.9 has it): {}",
+                       std::generic_category().message(-probed.napi));
+  return {};
+}
 
 // Tries a small ring only. The memory of a ring that was closed counts for a while, so a large one could take
 // the memory of the ring that is needed.
@@ -100,9 +150,7 @@ std::string uring_unavailable() {
     } catch (const std::system_error& error) {
       int disabled = 0;
       std::ifstream("/proc/sys/kernel/io_uring_disabled") >> disabled;
-      utsname system{};
-      ::uname(&system);
-      reason = error.what() + uring_refusal(error.code().value(), system.release, disabled);
+      reason = error.what() + uring_refusal(error.code().value(), release_of_kernel(), disabled);
     }
   };
   try {
@@ -114,6 +162,10 @@ std::string uring_unavailable() {
 }
 
 #else
+
+std::string uring_lacks(UringFeature /*feature*/) {
+  return {};
+}
 
 std::string uring_unavailable() {
   return "liburing not found at build time: script/setup uring && script/build";

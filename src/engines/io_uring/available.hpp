@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace joust {
 
@@ -23,5 +25,15 @@ std::string refused_call(std::string_view call, int error, RingSize size);
 // the error's message. The cause is derived from the kernel's `release` (of uname -r) and the sysctl
 // kernel.io_uring_disabled.
 std::string uring_refusal(int error, std::string_view release, int disabled);
+
+// Features that a kernel reports, or shows when it is asked for them.
+enum class UringFeature : std::uint8_t { bundles, least_wait, napi };
+
+// Returns why the kernel has no such feature; empty if it has it. Empty too if no ring can be made, which
+// uring_unavailable() reports.
+std::string uring_lacks(UringFeature feature);
+
+// Returns why a kernel older than this version of Linux is too old; empty if this one is not older.
+std::string older_than(std::pair<int, int> version, std::string_view why);
 
 }  // namespace joust

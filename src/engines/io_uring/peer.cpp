@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "engines/files/file_io.hpp"
+#include "engines/io_uring/newer_kernels.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {
@@ -26,6 +27,13 @@ constexpr std::uint64_t kOpMask = alignof(UringPeer) - 1;
 bool is_transient(int result) {
   constexpr std::array kTransient{-ENOBUFS, -ECANCELED, -EINTR, -EAGAIN};
   return std::ranges::find(kTransient, result) != kTransient.end();
+}
+
+// Returns true if a zero-copy send cannot be made, but a copying one can: some kinds of sockets have none,
+// and the memory that a user may lock is limited.
+bool demands_copy(int result) {
+  constexpr std::array kDemands{-EOPNOTSUPP, -ENOMEM, -ENOBUFS};
+  return std::ranges::find(kDemands, result) != kDemands.end();
 }
 
 }  // namespace
@@ -70,11 +78,19 @@ void UringPeer::cancel(Uring& ring, UringOp op) {
   io_uring_prep_cancel64(prepare(ring, UringOp::cancel), uring_tag(op, this), 0);
 }
 
-void UringPeer::completed(UringOp op, const io_uring_cqe& cqe) {
+void UringPeer::aim(Uring& ring, io_uring_sqe& entry) {
+  if (!ring.setup().direct_descriptors) return;
+  if (!in_table_) in_table_ = ring.enter_in_table(socket.get());
+  if (*in_table_) entry.flags |= IOSQE_FIXED_FILE;
+}
+
+void UringPeer::completed(Uring& ring, UringOp op, const io_uring_cqe& cqe) {
+  if (op == UringOp::send && (cqe.flags & IORING_CQE_F_NOTIF) == 0) send_result_ = cqe.res;
   if ((cqe.flags & IORING_CQE_F_MORE) != 0) return;
   --in_flight_;
   if (op == UringOp::receive) receiving = stopping = false;
   if (op == UringOp::send || op == UringOp::room) sending = awaits_room_ = false;
+  if (op == UringOp::send && slot_) ring.send_slots()->release(*std::exchange(slot_, std::nullopt));
   if (op == UringOp::room && cqe.res >= 0 && (cqe.res & POLLOUT) == 0) copies_files_ = true;
   if (op == UringOp::rest) resting = false;
   if (op == UringOp::hang_up) watching_ = false;
@@ -95,18 +111,33 @@ void UringPeer::received(int result, Bytes bytes, Time now) {
 
 // Without MSG_WAITALL, partial sends complete and show that a slow reader makes progress.
 void UringPeer::send_pieces(Uring& ring, std::span<iovec> pieces) {
-  io_uring_sqe* const entry = prepare(ring, UringOp::send);
-  if (pieces.size() == 1)
-    return io_uring_prep_send(entry, socket.get(), pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
-  message_.msg_iov = pieces.data();
-  message_.msg_iovlen = pieces.size();
-  io_uring_prep_sendmsg(entry, socket.get(), &message_, MSG_NOSIGNAL);
+  io_uring_sqe& entry = *prepare(ring, UringOp::send);
+  zero_copy_ = ring.setup().send != UringSend::copy && !copies_sends_;
+  // A file's bytes are not copied here: its mapping may have shrunk.
+  if (zero_copy_ && ring.send_slots() != nullptr && !connection->has_files())
+    slot_ = ring.send_slots()->fill(pieces);
+  if (slot_) {
+    io_uring_prep_send_zc_fixed(&entry, socket.get(), slot_->data(), slot_->size(), MSG_NOSIGNAL,
+                                kReportsCopies, SendSlots::kBuffer);
+  } else if (pieces.size() == 1) {
+    io_uring_prep_send(&entry, socket.get(), pieces[0].iov_base, pieces[0].iov_len, MSG_NOSIGNAL);
+    if (zero_copy_) entry.opcode = IORING_OP_SEND_ZC;
+  } else {
+    message_.msg_iov = pieces.data();
+    message_.msg_iovlen = pieces.size();
+    io_uring_prep_sendmsg(&entry, socket.get(), &message_, MSG_NOSIGNAL);
+    if (zero_copy_) entry.opcode = IORING_OP_SENDMSG_ZC;
+  }
+  if (zero_copy_) entry.ioprio |= kReportsCopies;
+  aim(ring, entry);
 }
 
 void UringPeer::sent(int result, Time now) {
   if (!live()) return;
   if (result >= 0)
     connection->sent(static_cast<std::size_t>(result), now);
+  else if (zero_copy_ && demands_copy(result))
+    copies_sends_ = true;
   else if (!is_transient(result))
     connection->send_failed(-result, now);
 }
@@ -147,8 +178,12 @@ bool UringPeer::has_unread() const {
 }
 
 bool UringPeer::let_go(Uring& ring) {
-  if (in_flight_ == 0) return true;
+  if (in_flight_ == 0) {
+    if (in_table_.value_or(false)) ring.remove_from_table(socket.get());
+    return true;
+  }
   if (!std::exchange(letting_go_, true)) {
+    end_output();
     ::shutdown(socket.get(), SHUT_RDWR);
     if (!connection) cancel(ring, UringOp::connect);
     if (receiving && !stopping) cancel(ring, UringOp::receive);
@@ -156,6 +191,12 @@ bool UringPeer::let_go(Uring& ring) {
     if (sending) cancel(ring, awaits_room_ ? UringOp::room : UringOp::send);
   }
   return false;
+}
+
+// A connect to no address resets a TCP connection, and frees what it has not sent.
+void UringPeer::end_output() {
+  constexpr sockaddr kNowhere{.sa_family = AF_UNSPEC, .sa_data = {}};
+  if (sending && zero_copy_) ::connect(socket.get(), &kNowhere, sizeof kNowhere);
 }
 
 void UringPeer::count(std::size_t bytes, std::uint64_t turn) {

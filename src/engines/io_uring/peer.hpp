@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
-#include "engines/loop/loop_core.hpp"
 #include "engines/io_uring/ring.hpp"
+#include "engines/loop/loop_core.hpp"
 #include "joust/bytes.hpp"
 
 namespace joust {
@@ -35,13 +36,18 @@ struct alignas(16) UringPeer : LoopPeer {
 
   io_uring_sqe* prepare(Uring& ring, UringOp op);
   void cancel(Uring& ring, UringOp op);
+  // Lets a prepared receive or send name the socket by its place in the ring's table, if the ring has one.
+  void aim(Uring& ring, io_uring_sqe& entry);
 
-  // Records a completion. Call it before received(), sent() or hung_up().
-  void completed(UringOp op, const io_uring_cqe& cqe);
+  // Records a completion. Call it before received(), sent() or hung_up(). A zero-copy send has two: its
+  // result, and later the notice that its memory is no longer used. Only then is it complete.
+  void completed(Uring& ring, UringOp op, const io_uring_cqe& cqe);
 
   // Handle the completions of a receive and of a send. `bytes` is empty unless the result is positive.
   void received(int result, Bytes bytes, Time now);
   void sent(int result, Time now);
+  int send_result() const { return send_result_; }  // of the send that has completed
+  bool copies_sends() const { return copies_sends_; }
 
   // Sends `pieces`, which stay in place until the send completes. The output stays too, until sent(): the
   // kernel may read both at any time.
@@ -67,6 +73,9 @@ struct alignas(16) UringPeer : LoopPeer {
   // Cancels the operations in flight of a peer that leaves. Returns true when none is left. close() alone
   // would neither cancel them nor send the end of the stream while an operation holds the socket.
   bool let_go(Uring& ring);
+  // Ends the direction of output now. The kernel uses the memory of a zero-copy send until the peer has
+  // acknowledged it, which may be never, or until the connection is reset.
+  void end_output();
 
   // Counts received bytes for each turn.
   void count(std::size_t bytes, std::uint64_t turn);
@@ -78,11 +87,16 @@ struct alignas(16) UringPeer : LoopPeer {
   bool sending = false;    // a send is in flight: never two, because they could change places
 
  private:
-  msghdr message_{};  // of the send in flight
+  msghdr message_{};           // of the send in flight
+  std::optional<Bytes> slot_;  // the registered memory of the send in flight
+  int send_result_ = 0;
   unsigned in_flight_ = 0;
-  bool awaits_room_ = false;   // `sending` is only a poll for room
-  bool copies_files_ = false;  // files are read, because such a poll would end at once
-  bool watching_ = false;      // a poll for a reset is in flight
+  std::optional<bool> in_table_;  // the socket is in the ring's table; nothing: not tried yet
+  bool zero_copy_ = false;        // the send in flight is a zero-copy send
+  bool copies_sends_ = false;     // the kernel has refused a zero-copy send of this socket
+  bool awaits_room_ = false;      // `sending` is only a poll for room
+  bool copies_files_ = false;     // files are read, because such a poll would end at once
+  bool watching_ = false;         // a poll for a reset is in flight
   bool letting_go_ = false;
   std::uint64_t turn_ = 0;    // the turn of the last receive,
   std::size_t received_ = 0;  // and its bytes

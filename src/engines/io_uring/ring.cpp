@@ -5,16 +5,15 @@
 #ifdef JOUST_HAVE_LIBURING
 
 #include <sched.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
-#include <cstring>
 
 #include "base/check.hpp"
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/memory.hpp"
+#include "engines/io_uring/newer_kernels.hpp"
 #include "engines/loop/wait_strategy.hpp"
 
 namespace joust {
@@ -29,50 +28,16 @@ constexpr Duration kAbandonAtMost = std::chrono::seconds(1);
 // How long a transient refusal of the kernel is retried.
 constexpr Duration kMakeRoomAtMost = std::chrono::seconds(1);
 
-constexpr Duration kMemoryAtMost = std::chrono::milliseconds(100);
-
 constexpr std::uint64_t kUntagged = ~std::uint64_t{0};
 
-// Definitions missing in liburing 2.3 (linux/io_uring.h of Linux 6.12).
-constexpr std::uint16_t kFilledBuffers = 2;  // IOU_PBUF_RING_INC
-constexpr unsigned kGoesOn = 1U << 4;        // IORING_CQE_F_BUF_MORE: the buffer is not full yet
-struct BufferRegistration {                  // io_uring_buf_reg, with flags in place of padding
-  std::uint64_t ring_address;
-  std::uint32_t entries;
-  std::uint16_t group;
-  std::uint16_t flags;
-  std::array<std::uint64_t, 3> reserved;
-};
+// How many completions end a wait with a least time early.
+constexpr unsigned kGatheredAtMost = 64;
 
-// liburing 2.3 has io_uring_register_buf_ring, but does not map the memory.
-std::byte* map(std::size_t bytes) {
-  void* const memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) checked(-1, "mmap({})", bytes);
-  return static_cast<std::byte*>(memory);
-}
+// The most sockets in the ring's table. Later ones are named by their descriptors.
+constexpr rlim_t kTableAtMost = 64 << 10;
 
 void check_ring(int result, const char* call) {
   if (result < 0) checked_number(-result, "{}", call);
-}
-
-// The same check for calls that lock memory.
-void check_made(int result, const char* call, const UringSetup& setup) {
-  if (result < 0)
-    checked_number(-result, "{}", refused_call(call, -result, {setup.submissions, setup.completions}));
-}
-
-// Repeats a call while no memory can be locked. The memory of a ring that was closed just before, such as the
-// probing one, is given back a moment later.
-template <typename Call>
-int retry_for_memory(Call&& call) {
-  const Time until = Clock::now() + kMemoryAtMost;
-  int result = call();
-  while (result == -ENOMEM && Clock::now() < until) {
-    ::sched_yield();
-    result = call();
-  }
-  return result;
 }
 
 // Returns true for a refusal that may pass by itself, or after completions have been taken.
@@ -89,81 +54,55 @@ std::array<unsigned, 3> flag_sets(const UringSetup& setup) {
     constexpr unsigned kThread = kAlways | IORING_SETUP_SQPOLL;
     return {kThread | IORING_SETUP_SINGLE_ISSUER, kThread, IORING_SETUP_CQSIZE | IORING_SETUP_SQPOLL};
   }
+  if (setup.task_run == TaskRun::plain) return {kAlways, kAlways, IORING_SETUP_CQSIZE};
   const unsigned watched = setup.watched ? IORING_SETUP_TASKRUN_FLAG : 0;
   const unsigned cooperative = kAlways | IORING_SETUP_COOP_TASKRUN | watched;
-  const unsigned deferred = setup.deferred_work ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0;
+  const bool defers = setup.task_run == TaskRun::defer;
+  const unsigned deferred = defers ? IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN : 0;
   return {cooperative | deferred, cooperative, IORING_SETUP_CQSIZE};
 }
 
 }  // namespace
 
-ProvidedBuffers::ProvidedBuffers(io_uring& ring, const UringSetup& setup)
-    : ring_bytes_(std::max(setup.buffers, setup.filled_buffers) * sizeof(io_uring_buf)),
-      all_bytes_(ring_bytes_ +
-                 std::max(setup.buffers * setup.buffer_bytes, setup.filled_buffers * setup.filled_bytes)),
-      used_(std::max(setup.buffers, setup.filled_buffers)),
-      memory_(map(all_bytes_)),
-      ring_(reinterpret_cast<io_uring_buf_ring*>(memory_)) {
-  int result = -EINVAL;
-  if (setup.filled_buffers > 0 && setup.multishot_receive && !setup.kernel_submits)
-    result = register_ring(ring, setup.filled_buffers, setup.filled_bytes, true);
-  if (result == -EINVAL) result = register_ring(ring, setup.buffers, setup.buffer_bytes, false);
-  if (result < 0) ::munmap(memory_, all_bytes_);
-  check_made(result, "io_uring_register_buf_ring()", setup);
-  io_uring_buf_ring_init(ring_);
-  for (unsigned id = 0; id < count_; ++id) add(id);
-  publish();
-}
-
-int ProvidedBuffers::register_ring(io_uring& ring, unsigned count, std::size_t bytes, bool filled) {
-  count_ = count;
-  bytes_ = bytes;
-  auto registration = std::bit_cast<io_uring_buf_reg>(
-      BufferRegistration{.ring_address = reinterpret_cast<std::uintptr_t>(ring_),
-                         .entries = count,
-                         .group = kGroup,
-                         .flags = filled ? kFilledBuffers : std::uint16_t{0},
-                         .reserved = {}});
-  return retry_for_memory([&] { return io_uring_register_buf_ring(&ring, &registration, 0); });
-}
-
-ProvidedBuffers::~ProvidedBuffers() {
-  ::munmap(memory_, all_bytes_);
-}
-
-Bytes ProvidedBuffers::chunk(const io_uring_cqe& cqe) const {
-  const unsigned id = cqe.flags >> IORING_CQE_BUFFER_SHIFT;
-  return {buffer(id) + used_[id], static_cast<std::size_t>(cqe.res)};
-}
-
-void ProvidedBuffers::give_back(int result, unsigned flags) {
-  const unsigned id = flags >> IORING_CQE_BUFFER_SHIFT;
-  if ((flags & kGoesOn) != 0)
-    used_[id] += static_cast<std::size_t>(std::max(result, 0));
-  else
-    add(id);
-}
-
-void ProvidedBuffers::add(unsigned id) {
-  used_[id] = 0;
-  io_uring_buf_ring_add(ring_, buffer(id), static_cast<unsigned>(bytes_), static_cast<unsigned short>(id),
-                        io_uring_buf_ring_mask(count_), unpublished_++);
-}
-
-void ProvidedBuffers::publish() {
-  io_uring_buf_ring_advance(ring_, std::exchange(unpublished_, 0));
-}
-
 Uring::Uring(const UringSetup& setup) : setup_(setup) {
   set_up();
   try {
     buffers_.emplace(ring_, setup_);
+    set_up_extras();
   } catch (...) {
     io_uring_queue_exit(&ring_);
     throw;
   }
   // Otherwise each enter looks up the descriptor and counts a reference.
-  if (io_uring_register_ring_fd(&ring_) < 0) missing_.emplace_back("registered ring descriptors");
+  registered_fd_ = io_uring_register_ring_fd(&ring_) >= 0;
+  if (!registered_fd_) missing_.emplace_back("registered ring descriptors");
+}
+
+// Makes the registrations that some knobs need beside the ring.
+void Uring::set_up_extras() {
+  if (setup_.send == UringSend::registered) send_slots_.emplace(ring_, setup_);
+  if (setup_.direct_descriptors) {
+    rlimit files{};
+    checked(::getrlimit(RLIMIT_NOFILE, &files), "getrlimit(RLIMIT_NOFILE)");
+    table_size_ = static_cast<int>(std::min(files.rlim_cur, kTableAtMost));
+    check_ring(io_uring_register_files_sparse(&ring_, static_cast<unsigned>(table_size_)),
+               "io_uring_register_files_sparse()");
+  }
+  if (setup_.napi_us > 0) {
+    NapiRegistration napi{.busy_poll_us = setup_.napi_us};
+    check_ring(io_uring_register(static_cast<unsigned>(ring_.ring_fd), kRegisterNapi, &napi, 1),
+               "io_uring_register(NAPI)");
+  }
+}
+
+bool Uring::enter_in_table(int socket) {
+  return socket < table_size_ &&
+         io_uring_register_files_update(&ring_, static_cast<unsigned>(socket), &socket, 1) == 1;
+}
+
+void Uring::remove_from_table(int socket) {
+  constexpr int kNone = -1;
+  io_uring_register_files_update(&ring_, static_cast<unsigned>(socket), &kNone, 1);
 }
 
 Uring::~Uring() {
@@ -185,7 +124,7 @@ void Uring::set_up() {
                                                   : "deferred task work (DEFER_TASKRUN)");
     if (result != -EINVAL) break;
   }
-  check_made(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()", setup_);
+  check_locking(result, setup_.kernel_submits ? "io_uring_setup(SQPOLL)" : "io_uring_setup()", setup_);
   // The kernel does not report multishot receive itself, but reports another operation that came with it in
   // Linux 6.0.
   io_uring_probe* const probe = io_uring_get_probe_ring(&ring_);
@@ -233,10 +172,7 @@ void Uring::submit_and_wait(Duration most) {
   if ((flags & IORING_SQ_CQ_OVERFLOW) != 0) overflowed_ = true;
   int result = 0;
   if (most > Duration::zero() && aside_.empty()) {
-    const timespec time = to_timespec(most);
-    __kernel_timespec timeout{.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
-    io_uring_cqe* first = nullptr;
-    result = io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+    result = wait_at_most(most);
   } else if (setup_.kernel_submits && (flags & IORING_SQ_CQ_OVERFLOW) == 0) {
     result = io_uring_submit(&ring_);  // a system call only if the kernel's thread sleeps
   } else if (!setup_.watched || io_uring_sq_ready(&ring_) > 0 ||
@@ -245,6 +181,30 @@ void Uring::submit_and_wait(Duration most) {
   }
   // After a timeout, a signal or a lack of memory, operations not submitted now go with the next enter.
   if (result != -ETIME && !is_passing(result)) check_ring(result, "io_uring_enter()");
+}
+
+int Uring::wait_at_most(Duration most) {
+  const timespec time = to_timespec(most);
+  __kernel_timespec timeout{.tv_sec = time.tv_sec, .tv_nsec = time.tv_nsec};
+  if (most > setup_.least_wait && setup_.least_wait > Duration::zero()) return wait_and_gather(timeout);
+  io_uring_cqe* first = nullptr;
+  return io_uring_submit_and_wait_timeout(&ring_, &first, 1, &timeout, nullptr);
+}
+
+// Waits for many completions, but after the least wait for one only. liburing has this call since 2.8
+// (io_uring_submit_and_wait_min_timeout).
+int Uring::wait_and_gather(__kernel_timespec& most) {
+  const auto least = std::chrono::duration_cast<std::chrono::microseconds>(setup_.least_wait);
+  WaitArguments arguments{.least_wait_us = static_cast<std::uint32_t>(least.count()),
+                          .timeout = reinterpret_cast<std::uintptr_t>(&most)};
+  // Publishes the prepared entries, as io_uring_submit() does before it enters.
+  ring_.sq.sqe_head = ring_.sq.sqe_tail;
+  io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);
+  const unsigned submissions = ring_.sq.sqe_tail - IO_URING_READ_ONCE(*ring_.sq.khead);
+  const unsigned by_place = registered_fd_ ? IORING_ENTER_REGISTERED_RING : 0;
+  return io_uring_enter2(static_cast<unsigned>(ring_.enter_ring_fd), submissions, kGatheredAtMost,
+                         IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG | by_place,
+                         reinterpret_cast<sigset_t*>(&arguments), sizeof arguments);
 }
 
 void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noexcept try {

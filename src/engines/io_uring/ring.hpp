@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engines/engine.hpp"
-#include "joust/bytes.hpp"
+#include "engines/io_uring/setup.hpp"
 #include "joust/time.hpp"
 
 #ifdef JOUST_HAVE_LIBURING
@@ -17,62 +17,14 @@
 #include <functional>
 #include <optional>
 #include <vector>
+
+#include "engines/io_uring/provided_buffers.hpp"
+#include "engines/io_uring/send_slots.hpp"
 #endif
 
 namespace joust {
 
-// The size and features of one loop's ring. Tests make it small, or leave out features of newer kernels.
-struct UringSetup {
-  unsigned submissions = 1024;          // operations between two enters; more cost an extra enter
-  unsigned completions = 4096;          // beyond it the kernel keeps them in a list, and ends multishots
-  unsigned buffers = 256;               // for receiving; a power of two
-  std::size_t buffer_bytes = 16 << 10;  // the most bytes of one completion
-  unsigned filled_buffers = 16;         // instead, if receives share buffers (Linux 6.12); 0: never
-  std::size_t filled_bytes = 64 << 10;
-  bool deferred_work = true;      // SINGLE_ISSUER and DEFER_TASKRUN, Linux 6.1
-  bool multishot_receive = true;  // Linux 6.0
-  bool kernel_submits = false;    // SQPOLL
-  bool watched = false;           // for a loop that spins: it enters only when shared memory demands it
-};
-
 #ifdef JOUST_HAVE_LIBURING
-
-// Provided buffers: the kernel takes one when bytes arrive, so idle connections hold none. With incremental
-// consumption (Linux 6.12) a receive continues in the buffer of the one before: small messages are stored
-// close together, and buffers can be large enough for large messages. The fill level of a buffer follows only
-// from the order of completions, so this mode is off where that order is not certain: without multishot
-// receives, and with SQPOLL.
-class ProvidedBuffers {
- public:
-  static constexpr unsigned short kGroup = 0;
-
-  // Throws std::system_error if the kernel refuses.
-  ProvidedBuffers(io_uring& ring, const UringSetup& setup);
-  ~ProvidedBuffers();
-  ProvidedBuffers(const ProvidedBuffers&) = delete;
-  ProvidedBuffers& operator=(const ProvidedBuffers&) = delete;
-
-  // Returns the bytes of a receive that completed with IORING_CQE_F_BUFFER. They are valid until given back.
-  Bytes chunk(const io_uring_cqe& cqe) const;
-  // Gives a buffer back. Call it in the order of completions. Takes effect with publish().
-  void give_back(const io_uring_cqe& cqe) { give_back(cqe.res, cqe.flags); }
-  void give_back(int result, unsigned flags);
-  void publish();
-
- private:
-  std::byte* buffer(unsigned id) const { return memory_ + ring_bytes_ + id * bytes_; }
-  int register_ring(io_uring& ring, unsigned count, std::size_t bytes, bool filled);
-  void add(unsigned id);
-
-  unsigned count_ = 0;
-  std::size_t bytes_ = 0;  // the size of one buffer
-  std::size_t ring_bytes_;
-  std::size_t all_bytes_;
-  std::vector<std::size_t> used_;  // for each buffer, the bytes given back so far
-  std::byte* memory_;
-  io_uring_buf_ring* ring_;
-  int unpublished_ = 0;
-};
 
 // One io_uring with its provided buffers, made and used by one thread. It counts the operations in flight,
 // because the kernel may access the memory of an operation until its last completion.
@@ -121,13 +73,22 @@ class Uring {
 
   std::size_t in_flight() const { return in_flight_; }
   bool has_overflowed() const { return overflowed_; }
-  bool multishot_receive() const { return setup_.multishot_receive; }
-  bool kernel_submits() const { return setup_.kernel_submits; }
+  const UringSetup& setup() const { return setup_; }  // without features that the kernel lacks
   const std::vector<std::string>& missing() const { return missing_; }  // kernel features, as text
   ProvidedBuffers& buffers() { return *buffers_; }
+  SendSlots* send_slots() { return send_slots_ ? &*send_slots_ : nullptr; }  // UringSend::registered
+
+  // Puts a socket into the ring's table of files, at the place of its number. Operations with
+  // IOSQE_FIXED_FILE then need no look-up, and name the socket by the same number. Returns false if the table
+  // has no such place, or the setup no table. The table holds the socket open.
+  bool enter_in_table(int socket);
+  void remove_from_table(int socket);
 
  private:
   void set_up();
+  void set_up_extras();
+  int wait_at_most(Duration most);
+  int wait_and_gather(__kernel_timespec& most);
   void make_room(bool last_try);
   void set_completions_aside();
   io_uring_cqe next_completion() {
@@ -146,6 +107,9 @@ class Uring {
   UringSetup setup_;
   io_uring ring_{};
   std::optional<ProvidedBuffers> buffers_;
+  std::optional<SendSlots> send_slots_;
+  int table_size_ = 0;
+  bool registered_fd_ = false;  // an enter names the ring by its place in a table of the thread
   std::size_t in_flight_ = 0;
   bool overflowed_ = false;
   std::deque<io_uring_cqe> aside_;  // taken from the ring, not handled yet; oldest first
