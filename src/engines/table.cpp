@@ -26,6 +26,8 @@
   engine(kIoUringPool)        \
   engine(kAsioPool)           \
   engine(kAsioCoroutines)     \
+  engine(kLibevent)           \
+  engine(kLibev)              \
   engine(kQt)                 \
   engine(kQtThreads)          \
   engine(kQtPool)             \
