@@ -100,10 +100,12 @@ struct Engine {
   std::string_view clients_wait = {};          // why clients beyond -t wait; empty if they do not
   std::string_view wait_ignored = {};          // why --wait does not apply; empty if it does
   std::string_view wait_errors_ignored = {};   // why a wait that fails is repeated at once; empty if not
+  std::string_view wait_errors_abort = {};     // why a wait that fails ends the process; empty if not
   std::string_view blocks_on_slow_peers = {};  // how a peer that does not read delays others; empty if not
   // Duties that a library does not keep, with the reason; empty if the engine keeps them.
   std::string_view ends_with_peer = {};     // unsent output is lost when the peer ends its direction
   std::string_view resets_are_ends = {};    // a reset counts as the end of the peer's stream
+  std::string_view resets_unseen = {};      // a reset goes unnoticed while nothing is wanted from its peer
   std::string_view spins_at_shortage = {};  // a server spins while it can accept no peer
   std::string_view not_public = {};         // why strangers must not reach a server; empty if they may
   std::string_view no_file_ring = {};       // why files are not received through a ring; empty if they are

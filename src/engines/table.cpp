@@ -27,6 +27,9 @@
   engine(kIoUringPool)        \
   engine(kAsioPool)           \
   engine(kAsioCoroutines)     \
+  engine(kLibuv)              \
+  engine(kLibevent)           \
+  engine(kLibev)              \
   engine(kQt)                 \
   engine(kQtThreads)          \
   engine(kQtPool)             \

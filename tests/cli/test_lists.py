@@ -33,7 +33,7 @@ class Lists(Case):
         engines = {engine["name"]: engine for engine in json.loads(run("engines", "--json").stdout)}
         for name, row in engines.items():
             shown = run("engines", name).stdout
-            keys = ("ends_with_peer", "resets_are_ends", "spins_at_shortage", "wait_ignored", "not_public",
+            keys = ("ends_with_peer", "resets_are_ends", "resets_unseen", "wait_errors_abort", "spins_at_shortage", "wait_ignored", "not_public",
                     "wait_errors_ignored", "clients_wait", "blocks_on_slow_peers", "no_file_ring",
                     "no_file_mapping")  # fmt: skip
             lacks = [row[key] for key in keys]
