@@ -33,7 +33,7 @@ class PageServer:
     def serve(self, peer):
         with contextlib.suppress(OSError), peer:
             if self.wrong is not None:
-                peer.recv(10)
+                peer.recv(65536)  # all of it: a close with unread bytes would be a reset
                 peer.sendall(self.wrong)
                 return
             with self.context.wrap_socket(peer, server_side=True) as inside:
