@@ -73,7 +73,9 @@ void load_trusted(SSL_CTX* context, const std::string& file) {
   const bool loaded = file.empty() ? ::SSL_CTX_set_default_verify_paths(context) == 1
                                    : ::SSL_CTX_load_verify_file(context, file.c_str()) == 1;
   if (loaded) return;
-  const char* const reason = ::ERR_reason_error_string(::ERR_peek_error());
+  const unsigned long error = ::ERR_peek_error();
+  const char* const reason =
+      ERR_SYSTEM_ERROR(error) ? std::strerror(ERR_GET_REASON(error)) : ::ERR_reason_error_string(error);
   ::ERR_clear_error();
   throw std::runtime_error(
       "TLS: no trusted certificates in " + (file.empty() ? "the places of the system" : file) + ": " +
