@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "joust/time.hpp"
 
@@ -50,6 +51,12 @@ struct LoadPlan {
   // The time without a reply after which a connection is given up; 0: warmup and duration together. At the
   // end of the timed window all connections without a reply are given up.
   Duration reconnect_for{};
+  // Every connection is inside TLS 1.2 or 1.3, for servers that have a certificate. It is open for the load
+  // when the handshake is over. Streams only.
+  bool tls = false;
+  std::string tls_ca{};       // (with tls) a PEM file of trusted certificates; empty: the system's
+  std::string tls_name{};     // (with tls) the server's name or IP address; empty: the host that is dialled
+  bool tls_insecure = false;  // (with tls) any certificate will do
 
   // Returns the length of the timed window, if it does not end after a number of messages.
   std::optional<Duration> window() const { return messages ? std::nullopt : std::optional(duration); }

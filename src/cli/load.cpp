@@ -47,7 +47,9 @@ Exit code 0: replies came, and all were right. 1: a request failed, a connection
 was measured, or it was interrupted.)",
                      program.name, program.protocols.front().name,
                      program.find_protocol("http") != nullptr
-                         ? fmt::format("  {} load http://127.0.0.1:8080/ -c 50 -d 5s\n", program.name)
+                         ? fmt::format("  {0} load http://127.0.0.1:8080/ -c 50 -d 5s\n"
+                                       "  {0} load https://127.0.0.1:8443/ -c 50 -d 5s --tls-ca ca.pem\n",
+                                       program.name)
                          : "");
 }
 
@@ -109,6 +111,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_connections(chosen, engine.threads, plan.connections);
   check_load(plan, planned.empty() ? GivenIn::flags : GivenIn::document);
   check_reconnect(plan, chosen, chosen_protocol);
+  check_tls(plan, chosen, connect);
   if (search_option->given()) prepare_search();
   prepare_progress();
   protocol.check(chosen_protocol, chosen.in_process, true);
@@ -127,7 +130,9 @@ void Load::make_plan(const Protocol& chosen_protocol) {
     auto read = read_plan(planned);
     if (!read) throw UsageError("--plan: " + read.error());
     plan = std::move(*read);
+    plan.tls = plan.tls || secure_url;
   } else {
+    if (secure_url) load.given.insert_or_assign("tls", "true");
     if (const auto conflict = conflict_in(load.given, GivenIn::flags)) throw UsageError(conflict->text);
     apply(load.given, plan, LoadPlan());
     const bool has_end = load.has("messages") || load.has("duration");
@@ -196,6 +201,7 @@ void Load::take_url() {
     throw UsageError(fmt::format("{} has it all: leave -p, --connect, --path and --host out", url));
   protocol.name = "http";
   connect = parsed->address;
+  secure_url = parsed->secure;
   protocol.given["path"] = parsed->path;
   protocol.given["host"] = parsed->host;
   if (!protocol.given.contains("text")) protocol.given.emplace("body", "any");
@@ -240,7 +246,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->protocol.add_to(command, program, Role::dial);
   if (program.find_protocol("http") != nullptr)
     command
-        .add_option("url", load->url, "a page to load, in place of -p and --connect: http://127.0.0.1:8080/")
+        .add_option("url", load->url,
+                    "a page to load, in place of -p and --connect: http://127.0.0.1:8080/, or https://")
         .type_name("URL");
   command
       .add_option("--connect", load->connect,
@@ -291,7 +298,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
   load->socket.add_to(command);
   command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
                          "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",
-                         "--search", "--try", "--json", "--progress"});
+                         "--tls", "--tls-ca", "--search", "--try", "--json", "--progress"});
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }

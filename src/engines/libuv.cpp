@@ -306,6 +306,9 @@ void LibuvLoop::received(Peer& peer, ssize_t size, const uv_buf_t& bytes) {
   StreamConnection& connection = *peer.connection;
   if (size == UV_EOF) {
     peer.reading = false;  // the library has stopped by itself
+    // It reports a reset that comes behind bytes as an end too; the socket has the error.
+    if (const int error = connect_result(peer.fd()); error != 0)
+      return connection.failed({Stage::receive, error, {}}, now());
     return connection.peer_finished(now());
   }
   if (size < 0) return connection.failed({Stage::receive, static_cast<int>(-size), {}}, now());

@@ -99,6 +99,7 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   if (!engine.in_process) check_effects(protocol, options.options, asking);
   check_demands(engine, protocol, asking, &options.load);
   check_reconnect(options.load, engine, protocol);
+  check_tls(options.load, engine, options.connect);
   if (engine.in_process) answering = parameters_of(protocol, options.options, Role::serve);
   check_connect(options.connect, engine);
   if (engine.in_process) return;

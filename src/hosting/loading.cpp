@@ -3,6 +3,9 @@
 
 #include "hosting/timer_slack.hpp"
 #include "load/schedule.hpp"
+#include "net/address.hpp"
+#include "net/target.hpp"
+#include "secure/guard.hpp"
 
 namespace joust {
 
@@ -14,6 +17,15 @@ Loading::Loading(const Engine& engine, const Protocol& protocol, const LoadPlan&
       asking_(protocol.make_client(asking, run_)),
       answering_(engine.in_process ? protocol.make_server(answering) : nullptr) {}
 
+// Puts the client's service inside TLS if the plan says so; null if it does not.
+std::unique_ptr<Service> Loading::guarded(const Target* target) {
+  const LoadPlan& plan = run_.plan();
+  if (!plan.tls || target == nullptr) return nullptr;
+  if (plan.tls_insecure) tally_.note("TLS: the server's certificate is not verified (--tls-insecure)");
+  const std::string name = plan.tls_name.empty() ? host_of(target->name()) : plan.tls_name;
+  return inside_tls(*asking_, {.name = name, .ca_file = plan.tls_ca, .verified = !plan.tls_insecure});
+}
+
 void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
   run_.recorder().expect_threads(options.threads);
   const LoadPlan& plan = run_.plan();
@@ -22,8 +34,9 @@ void Loading::drive(const EngineOptions& options, const Limits& limits, const Ta
   EngineOptions paced = options;
   paced.paced = plan.open_loop();
   const NoTimerSlack at_once(paced.paced);
+  const std::unique_ptr<Service> guard = guarded(target);
   run_.begin(Clock::now());
-  engine_.run({.service = *asking_,
+  engine_.run({.service = guard ? *guard : *asking_,
                .options = paced,
                .limits = own,
                .tally = tally_,

@@ -22,13 +22,16 @@ class Loading {
   LoadRun& run() { return run_; }
   // Runs the load. Returns when all connections have ended. `target` is null for engines without a transport.
   // The plan's pauses between messages do not count as idle: a connection ends when it is idle for longer
-  // than the limit and the longest pause together.
+  // than the limit and the longest pause together. Throws std::runtime_error if the plan's TLS is not
+  // possible.
   void drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop);
 
   // Returns the result. Call after drive().
   LoadResult result(const Usage& used, bool interrupted) const;
 
  private:
+  std::unique_ptr<Service> guarded(const Target* target);
+
   const Engine& engine_;
   LoadRun run_;
   Tally& tally_;

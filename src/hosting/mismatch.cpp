@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "secure/guard.hpp"
 #include "session/numbered.hpp"
 
 namespace joust {
@@ -64,6 +65,22 @@ std::string mismatch(const Engine& engine, const Demands& demands) {
     return fmt::format("unsupported: nothing is sent from a mapped file (mmap): {}", engine.no_file_mapping);
   if (!demands.file_ring || engine.no_file_ring.empty()) return {};
   return fmt::format("unsupported: no ring buffer (writev) for files: {}", engine.no_file_ring);
+}
+
+std::string tls_mismatch(const LoadPlan& plan, const Engine* server, const Engine* client) {
+  if (!plan.tls) return {};
+  if (const std::string reason = no_guards(); !reason.empty())
+    return fmt::format("unsupported: no TLS: {}", reason);
+  if (server != nullptr)
+    return "unsupported: the load is inside TLS (tls), and the servers of this program have no certificate; "
+           "race commands";
+  if (client == nullptr) return {};
+  if (client->in_process)
+    return "unsupported: the engine has no sockets, so there is nothing to put inside TLS";
+  if (client->delivery.by_message())
+    return fmt::format("unsupported: the engine carries {}, and TLS needs a stream",
+                       carried(client->delivery));
+  return {};
 }
 
 std::string reconnect_mismatch(const Protocol& protocol) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engines/engine.hpp"
+#include "joust/load_plan.hpp"
 #include "joust/protocol.hpp"
 
 namespace joust {
@@ -22,6 +23,9 @@ std::string payload_mismatch(const Engine& engine, const Protocol& protocol, std
 
 // Returns why the engine of a side cannot meet the demands of its options.
 std::string mismatch(const Engine& engine, const Demands& demands);
+
+// Returns why the connections of the load cannot be inside TLS. Null: a side that is a command.
+std::string tls_mismatch(const LoadPlan& plan, const Engine* server, const Engine* client);
 
 // Returns why connections of the protocol cannot be dialled again.
 std::string reconnect_mismatch(const Protocol& protocol);

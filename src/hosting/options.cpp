@@ -12,6 +12,7 @@
 #include "connection/tally.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"
+#include "net/address.hpp"
 #include "net/lookup.hpp"
 
 namespace joust {
@@ -161,6 +162,13 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 
 void check_load(const LoadPlan& plan, GivenIn place) {
   if (const auto problem = objection_to(plan, place)) throw Refusal(*problem);
+}
+
+void check_tls(const LoadPlan& plan, const Engine& engine, const std::string& connect) {
+  if (const std::string reason = tls_mismatch(plan, nullptr, &engine); !reason.empty())
+    throw Refusal(fmt::format("--tls with engine '{}': {}", engine.name, reason));
+  if (plan.tls && !plan.tls_insecure && plan.tls_name.empty() && host_of(connect).empty())
+    throw Refusal(fmt::format("--tls: {} has no name that a certificate is for: say --tls-name", connect));
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {

@@ -64,6 +64,9 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 // Refuses invalid loads: see objection_to() in load/settings.hpp.
 void check_load(const LoadPlan& plan, GivenIn place = GivenIn::scenario);
 
+// Refuses TLS if the engine does not support it, or if no name is known that a certificate would be for.
+void check_tls(const LoadPlan& plan, const Engine& engine, const std::string& connect);
+
 // Refuses to reconnect if the engine or the protocol does not support it.
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol);
 

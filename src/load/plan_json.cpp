@@ -24,6 +24,7 @@ Json value_json(const SettingValue& value) {
   if (const auto* range = std::get_if<DurationRange>(&value))
     return Json{seconds(range->least), seconds(range->most)};
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* on = std::get_if<bool>(&value)) return *on;
   return nullptr;
 }
 
@@ -51,16 +52,20 @@ SettingValue value_from(const Json& value, Kind kind) {
       if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number())
         return DurationRange{time_from(value[0]), time_from(value[1])};
       break;
+    case Kind::toggle:
+      if (value.is_boolean()) return value.get<bool>();
+      break;
     case Kind::word:
+    case Kind::text:
       if (value.is_string()) return value.get<std::string>();
       break;
   }
   return {};
 }
 
-// A result has every time of its plan. Without an interval that of the interval is 0.
+// A result has every time of its plan. Without an interval that of the interval is 0. A switch may be off.
 bool is_none(const SettingValue& value) {
-  return value == SettingValue(Duration{});
+  return value == SettingValue(Duration{}) || value == SettingValue(false);
 }
 
 const LoadSetting* setting_of(const std::string& name) {
@@ -74,7 +79,8 @@ const LoadSetting* setting_of(const std::string& name) {
 Json plan_json(const LoadPlan& plan) {
   Json document = Json::object();
   for (const LoadSetting& setting : load_settings())
-    document[std::string(setting.json)] = value_json(setting.get(plan));
+    if (Json value = value_json(setting.get(plan)); !value.is_null() || !setting.is_extra())
+      document[std::string(setting.json)] = std::move(value);
   return document;
 }
 

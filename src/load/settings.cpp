@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/units.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 using Kind = LoadSetting::Kind;
 using namespace std::chrono_literals;
 
+constexpr std::size_t kLongestText = 4096;
 constexpr double kLeastRate = 0.001, kMostRate = 1e9;  // parse_rate() has the same limits
 
 constexpr std::uint64_t count_of(Duration time) {
@@ -89,7 +91,11 @@ std::expected<SettingValue, std::string> parse_kind(const LoadSetting& setting, 
       return as_value(parse_duration(text));
     case Kind::times:
       return as_value(parse_duration_range(text));
+    case Kind::toggle:
+      if (text == "true" || text == "false") return SettingValue(text == "true");
+      return std::unexpected(fmt::format("'{}' is not allowed; allowed: true, false", text));
     case Kind::word:
+    case Kind::text:
       break;
   }
   return SettingValue(std::string(text));
@@ -134,6 +140,7 @@ std::string setting_text(const SettingValue& value) {
   if (const auto* time = std::get_if<Duration>(&value)) return duration_word(*time);
   if (const auto* range = std::get_if<DurationRange>(&value)) return range_word(*range);
   if (const auto* word = std::get_if<std::string>(&value)) return *word;
+  if (const auto* on = std::get_if<bool>(&value)) return *on ? "true" : "false";
   return {};
 }
 
@@ -149,7 +156,10 @@ std::optional<std::string> objection_to(const LoadSetting& setting, const Settin
     if (number < setting.least || number > setting.most)
       return fmt::format("{} is out of range; {}", number_text(setting, number), range_text(setting));
   const auto* const word = std::get_if<std::string>(&value);
-  if (word != nullptr && std::ranges::count(setting.words, *word) == 0)
+  if (word != nullptr && setting.kind == Kind::text) {
+    if (word->empty() || word->size() > kLongestText || has_control(*word))
+      return fmt::format("allowed: 1 to {} bytes without control characters", kLongestText);
+  } else if (word != nullptr && std::ranges::count(setting.words, *word) == 0)
     return not_allowed(fmt::format("'{}' is not allowed", *word), *word, setting.words);
   const auto* const range = std::get_if<DurationRange>(&value);
   if (range != nullptr && range->most < range->least) return "the shorter time comes first";
@@ -200,7 +210,7 @@ std::vector<std::string> load_flags(const LoadPlan& plan, const LoadPlan& standa
     const std::string text = setting_text(setting, plan);
     if (text.empty() || text == setting_text(setting, standard)) continue;
     words.push_back(setting.letter.empty() ? setting.flag() : fmt::format("-{}", setting.letter));
-    words.push_back(text);
+    if (setting.kind != Kind::toggle) words.push_back(text);
   }
   return words;
 }

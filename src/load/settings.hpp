@@ -20,14 +20,17 @@ namespace joust {
 
 // The value of a setting. Nothing: the setting has no value, like the rate of a closed loop.
 using SettingValue =
-    std::variant<std::monostate, std::uint64_t, double, Duration, DurationRange, std::string>;
+    std::variant<std::monostate, bool, std::uint64_t, double, Duration, DurationRange, std::string>;
 
 // The place of settings. Errors call a setting by its name there: "request_timeout" in a scenario,
 // "request_timeout_s" in a document, "--request-timeout" among flags.
 enum class GivenIn : std::uint8_t { scenario, document, flags };
 
 struct LoadSetting {
-  enum class Kind : std::uint8_t { count, bytes, rate, time, times, word };
+  enum class Kind : std::uint8_t { count, bytes, rate, time, times, word, text, toggle };
+
+  // Returns whether a plan may lack it: documents then do so too.
+  bool is_extra() const { return kind == Kind::text || kind == Kind::toggle; }
 
   std::string_view key;  // in scenarios and error texts: "request_timeout"; the flag is --request-timeout
   std::string_view letter{};  // of the short flag: "c"; empty: none

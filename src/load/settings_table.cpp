@@ -103,6 +103,31 @@ void set_backoff(LoadPlan& plan, const SettingValue& value) {
   plan.backoff_most = range.most;
 }
 
+// Access a switch. One that is off has no value.
+template <auto Member>
+SettingValue get_switch(const LoadPlan& plan) {
+  return plan.*Member ? SettingValue(true) : SettingValue();
+}
+template <auto Member>
+void set_switch(LoadPlan& plan, const SettingValue& value) {
+  const bool* const given = std::get_if<bool>(&value);
+  plan.*Member = given != nullptr && *given;
+}
+
+// Access a text. An empty one is no value.
+template <auto Member>
+SettingValue get_text(const LoadPlan& plan) {
+  return (plan.*Member).empty() ? SettingValue() : SettingValue(plan.*Member);
+}
+template <auto Member>
+void set_text(LoadPlan& plan, const SettingValue& value) {
+  const auto* const given = std::get_if<std::string>(&value);
+  plan.*Member = given == nullptr ? std::string() : *given;
+}
+
+bool over_tls(const LoadPlan& plan) {
+  return plan.tls;
+}
 bool open_loop(const LoadPlan& plan) {
   return plan.open_loop();
 }
@@ -115,8 +140,9 @@ bool reconnects(const LoadPlan& plan) {
 constexpr std::string_view kNeedsSchedule =
     "a rate or an interval: without a schedule each reply is followed by the next message";
 constexpr std::string_view kReconnect = "reconnect", kAlways = kReconnects[1];
+constexpr std::string_view kTls = "tls", kToo = "too";
 
-const std::array<LoadSetting, 16> kSettings{{
+const std::array<LoadSetting, 20> kSettings{{
     {.key = "connections",
      .letter = "c",
      .json = "connections",
@@ -281,6 +307,48 @@ const std::array<LoadSetting, 16> kSettings{{
      .needs = kAlways,
      .get = get<&LoadPlan::reconnect_for>,
      .set = set<&LoadPlan::reconnect_for>},
+    {.key = kTls,
+     .json = "tls",
+     .kind = Kind::toggle,
+     .help =
+         "each connection is inside TLS 1.2 or 1.3, and the server's certificate is verified; a new session "
+         "each time, nothing is resumed",
+     .in_race = "for servers that are commands",
+     .get = get_switch<&LoadPlan::tls>,
+     .set = set_switch<&LoadPlan::tls>},
+    {.key = "tls_ca",
+     .json = "tls_ca",
+     .kind = Kind::text,
+     .help = "with --tls, a PEM file of the certificates to trust",
+     .standard = "the system's",
+     .has_meaning = over_tls,
+     .needs_key = kTls,
+     .needs = kToo,
+     .get = get_text<&LoadPlan::tls_ca>,
+     .set = set_text<&LoadPlan::tls_ca>},
+    {.key = "tls_name",
+     .json = "tls_name",
+     .kind = Kind::text,
+     .help =
+         "with --tls, the name or IP address that the certificate must be for; a name is sent to the server "
+         "(SNI)",
+     .standard = "the host that is dialled",
+     .has_meaning = over_tls,
+     .needs_key = kTls,
+     .needs = kToo,
+     .get = get_text<&LoadPlan::tls_name>,
+     .set = set_text<&LoadPlan::tls_name>},
+    {.key = "tls_insecure",
+     .json = "tls_insecure",
+     .kind = Kind::toggle,
+     .help = "with --tls, take any certificate, of anybody",
+     .excludes = "tls_ca",
+     .why_excluded = "one verifies certificates, the other takes any",
+     .has_meaning = over_tls,
+     .needs_key = kTls,
+     .needs = kToo,
+     .get = get_switch<&LoadPlan::tls_insecure>,
+     .set = set_switch<&LoadPlan::tls_insecure>},
 }};
 
 }  // namespace

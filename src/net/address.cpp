@@ -109,6 +109,13 @@ bool holds_name(std::string_view text) {
   return !host.empty() && host != kEveryAddress && !is_ipv4(host) && !is_ipv6(host);
 }
 
+std::string host_of(std::string_view text) {
+  if (text.starts_with(kUnix)) return {};
+  std::string_view host = text.substr(0, text.rfind(':'));
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return std::string(host);
+}
+
 bool means_every_address(std::string_view text) {
   return !text.starts_with(kUnix) && text.contains(':') && split(text).host == kEveryAddress;
 }

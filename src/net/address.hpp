@@ -52,6 +52,11 @@ std::uint16_t peer_port(int socket);
 // Returns the error in the text of an address, before any name is looked up. Empty if it has none.
 std::string objection_to_address(std::string_view text);
 
+// Returns the host in the text of a valid address: "127.0.0.1", "::1", "host.name". Empty if it has none,
+// like
+// ":9000" and a unix socket.
+std::string host_of(std::string_view text);
+
 // Returns whether the text is "*:9000", which stands for every address of this machine, IPv4 and IPv6.
 bool means_every_address(std::string_view text);
 

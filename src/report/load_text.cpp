@@ -201,6 +201,7 @@ std::string plan_text(const LoadPlan& plan) {
   if (plan.interval != Duration{})
     parts.push_back(fmt::format("a message every {} on each", format_duration(plan.interval)));
   if (plan.depth > 1) parts.push_back(fmt::format("up to {} requests outstanding on each", plan.depth));
+  if (plan.tls) parts.emplace_back(plan.tls_insecure ? "inside TLS, unverified" : "inside TLS");
   parts.push_back(plan.messages ? counted(*plan.messages, "message") + " on each"
                                 : format_duration(plan.duration));
   if (plan.warmup != Duration{})

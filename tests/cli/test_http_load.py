@@ -88,7 +88,6 @@ class Url(Case):
             self.assertEqual(missing.returncode, 1)
             self.assertIn("GET /none: the status of a reply is 404", missing.stderr)
             self.refused(run("load", url, "--connect", server.address), "leave -p, --connect, --path")
-        self.refused(run("load", "https://127.0.0.1/"), "does not speak TLS")
 
     def test_requests_are_those_of_the_options(self):
         with ForeignHttp() as server:

@@ -18,10 +18,11 @@ TEST(HttpUrl, HasAnAddressAHostAndAPath) {
   EXPECT_EQ(parts("http://host.example?c=/d"), "host.example:80 host.example /?c=/d");
   EXPECT_EQ(parts("http://[::1]:9000/x"), "[::1]:9000 [::1]:9000 /x");
   EXPECT_EQ(parts("http://[::1]/x"), "[::1]:80 [::1] /x");
+  EXPECT_EQ(parts("https://a/b"), "a:443 a /b");
 }
 
 TEST(HttpUrl, IsRefusedWithTheReason) {
-  EXPECT_TRUE(parts("https://a/").contains("does not speak TLS"));
+  EXPECT_TRUE(parts("ftp://a/").contains("is no address such as"));
   EXPECT_TRUE(parts("127.0.0.1:80").contains("is no address such as http://127.0.0.1:8080/"));
   EXPECT_TRUE(parts("http:///x").contains("has no host"));
   EXPECT_TRUE(parts("http://me:secret@host/").contains("has no host, or a user"));

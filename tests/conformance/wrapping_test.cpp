@@ -7,9 +7,9 @@
 #include <array>
 
 #include "conformance/running.hpp"
-#include "files/secure/guard.hpp"
 #include "load/run.hpp"
 #include "protocols/table.hpp"
+#include "secure/guard.hpp"
 #include "session/wrapping.hpp"
 #include "usual_parameters.hpp"
 

@@ -7,9 +7,9 @@
 
 #include <random>
 
-#include "files/secure/guard.hpp"
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
+#include "secure/guard.hpp"
 
 namespace joust::fuzz {
 namespace {

@@ -3,11 +3,11 @@
 // The handshake of TLS. Nobody who only plays back what was said to others may be let in.
 #include <memory>
 
-#include "files/secure/guard.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
 #include "joust/outbox.hpp"
+#include "secure/guard.hpp"
 #include "session/listening.hpp"
 
 namespace joust::fuzz {

@@ -31,6 +31,10 @@ std::string other_value(const LoadSetting& setting) {
       return "1500ms";
     case Kind::times:
       return "20ms..3s";
+    case Kind::toggle:
+      return "true";
+    case Kind::text:
+      return "a text";
     case Kind::word:
       break;
   }
@@ -57,10 +61,10 @@ TEST(LoadSettings, ComeBackFromTextFlagsAndDocuments) {
     setting.set(plan, *value);
     EXPECT_EQ(setting.get(plan), *value) << setting.key;
     EXPECT_EQ(parse_setting(setting, setting_text(*value)), value) << setting.key;
-    EXPECT_EQ(load_flags(plan, LoadPlan()),
-              (std::vector<std::string>{
-                  setting.letter.empty() ? setting.flag() : fmt::format("-{}", setting.letter),
-                  setting_text(*value)}));
+    std::vector<std::string> flags{setting.letter.empty() ? setting.flag()
+                                                          : fmt::format("-{}", setting.letter)};
+    if (setting.kind != Kind::toggle) flags.push_back(setting_text(*value));
+    EXPECT_EQ(load_flags(plan, LoadPlan()), flags);
     const auto read = plan_from(plan_json(plan).dump());
     ASSERT_TRUE(read) << setting.key << ": " << read.error();
     EXPECT_EQ(setting.get(*read), *value) << setting.key;
@@ -75,6 +79,10 @@ TEST(LoadSettings, BeyondTheirLimitsAreRefusedInWords) {
       const auto value = parse_setting(setting, fmt::format("{}", setting.most + 1));
       ASSERT_FALSE(value) << setting.key;
       EXPECT_TRUE(value.error().contains("is out of range; allowed: ")) << value.error();
+    }
+    if (setting.kind == Kind::text) {
+      for (const char* nonsense : {"", "two\nlines"}) EXPECT_FALSE(parse_setting(setting, nonsense));
+      continue;
     }
     for (const char* nonsense : {"", "-1", "many", "1e400"})
       EXPECT_FALSE(parse_setting(setting, nonsense)) << setting.key << " = " << nonsense;

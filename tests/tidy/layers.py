@@ -11,8 +11,8 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "history", "doctor", "files", "hosting", "plugins"} | _MEASURED,
-    "hosting": {"engines", "load", "measure", "connection", "session", "net", "base"},
+    "cli": {"race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
     "doctor": {"engines", "measure", "stats", "net", "base"},
@@ -26,9 +26,9 @@ ROOMS = {
     "race/scenario": {"race/set_up", "race/model", "base"},
     "race/set_up": {"race/model", "measure", "base"},
     "race/model": {"engines", "load", "measure", "stats", "base"},
-    "files/transfer": {"files/protocol", "files/secure", "files/store"} | _MEASURED,
+    "files/transfer": {"files/protocol", "secure", "files/store"} | _MEASURED,
     "files/protocol": {"files/store", "load", "session", "base"},
-    "files/secure": {"connection", "session", "base"},
+    "secure": {"connection", "session", "base"},
     "files/store/upload": {"files/store/disk", "files/store/quota", "files/store/.", "session", "base"},
     "files/store/disk": {"files/store/quota", "files/store/.", "base"},
     "files/store/quota": {"files/store/.", "base"},
@@ -77,7 +77,7 @@ SIBLINGS = {
 }
 
 PURE = ("src/session/", "src/connection/", "src/protocols/", "src/files/protocol/", "src/stats/",
-        "src/files/secure/")
+        "src/secure/")
 IO_HEADERS = {"unistd.h", "fcntl.h", "poll.h", "netdb.h", "stdio.h", "cstdio", "fstream", "iostream",
               "filesystem", "thread", "liburing.h"}
 IO_PREFIXES = ("sys/", "netinet/", "arpa/", "linux/", "net/")

@@ -263,6 +263,11 @@ Option Command::add_flag(const std::string& names, bool& into, const std::string
   return added(names, [&] { return app_->add_flag(names, into, help); });
 }
 
+Option Command::add_flag(const std::string& names, const std::function<void()>& given,
+                         const std::string& help) {
+  return Option(app_->add_flag_callback(names, given, help));
+}
+
 void Command::footer(const std::string& text) {
   app_->footer(text);
 }

@@ -56,6 +56,7 @@ class Command {
   // Adds arguments without a dash, any number of them. `shown`: as --help has them, "RESULT...".
   void add_words(const std::string& shown, std::vector<std::string>& into, const std::string& help);
   Option add_flag(const std::string& names, bool& into, const std::string& help);
+  Option add_flag(const std::string& names, const std::function<void()>& given, const std::string& help);
   void footer(const std::string& text);  // at the end of its --help
   // Shows only these options in its --help, and those of a few protocols; '--help all' shows all. Called
   // after all were added.

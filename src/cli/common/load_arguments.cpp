@@ -21,6 +21,9 @@ const char* type_of(const LoadSetting& setting) {
       return "TIME";
     case Kind::times:
       return "TIME[..TIME]";
+    case Kind::text:
+      return "TEXT";
+    case Kind::toggle:
     case Kind::word:
       break;
   }
@@ -48,8 +51,12 @@ void LoadArguments::add_to(Command command, const LoadPlan& standard, bool of_ra
       given.insert_or_assign(std::string(setting.key), text);
       return {};
     };
-    Option option = command.add_option(setting.flags(), take, help_of(setting, standard, of_race));
-    option.type_name(type_of(setting));
+    const std::string help = help_of(setting, standard, of_race);
+    const bool is_toggle = setting.kind == LoadSetting::Kind::toggle;
+    Option option = is_toggle ? command.add_flag(
+                                    setting.flags(), [take] { take("true"); }, help)
+                              : command.add_option(setting.flags(), take, help);
+    if (!is_toggle) option.type_name(type_of(setting));
     if (!group.empty()) option.group(group);
   }
 }

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/common/command_line.hpp"
-#include "files/secure/guard.hpp"
+#include "secure/guard.hpp"
 
 namespace joust {
 

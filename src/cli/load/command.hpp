@@ -47,7 +47,8 @@ struct Load {
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
   std::string connect{};
-  std::string url{};  // http://..., in place of -p, --connect, --path and --host
+  std::string url{};        // http://... or https://..., in place of -p, --connect, --path and --host
+  bool secure_url = false;  // https://
   std::string json{};
   std::string progress{};  // interval as text, or "none"
   std::optional<Option> progress_option{};

@@ -128,7 +128,8 @@ std::string Load::trouble(const LoadResult& result) const {
   // that answers with a status and a body, is no such server.
   const std::uint64_t strange = result.failures(Stage::verify) + result.failures(Stage::timeout);
   const bool understood = text.contains("the server says") || text.contains("of a reply is") ||
-                          text.contains("the reply to") || text.contains("the first reply");
+                          text.contains("the reply to") || text.contains("the first reply") ||
+                          text.contains("TLS: ");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.resolve(program).name);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;

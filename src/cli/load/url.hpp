@@ -11,10 +11,12 @@ namespace joust {
 struct HttpUrl {
   std::string address{};  // to connect to: "127.0.0.1:8080"
   std::string host{};     // as it was written, for the field Host
+  bool secure = false;    // https://
   std::string path{};     // with the query; "/" if there is none
 };
 
-// Parses "http://HOST[:PORT][/PATH]"; the port is 80 if there is none. An error says what is wrong.
+// Parses "http://HOST[:PORT][/PATH]", or https://; the port is 80 or 443 if there is none. An error says what
+// is wrong.
 std::expected<HttpUrl, std::string> parse_http_url(std::string_view text);
 
 }  // namespace joust

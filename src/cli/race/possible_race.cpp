@@ -76,8 +76,9 @@ std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, co
   if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
-  std::string reason;
-  if (server != nullptr) reason = mismatch(*server, entry.contestant.server.threads, load.connections);
+  std::string reason = tls_mismatch(load, server, client);
+  if (reason.empty() && server != nullptr)
+    reason = mismatch(*server, entry.contestant.server.threads, load.connections);
   if (reason.empty() && client != nullptr)
     reason = mismatch(*client, entry.contestant.client.threads, load.connections);
   if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);

@@ -9,7 +9,7 @@
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
-#include "files/secure/first_bytes.hpp"
+#include "secure/first_bytes.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::transfer {

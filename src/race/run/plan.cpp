@@ -41,6 +41,7 @@ std::string verified_by(const ProtocolRow& protocol, const Case& one) {
 
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.files) return "whole commands are timed, which have no generator";
+  if (one.load.tls) return "a load without sockets has no TLS, so it says nothing of this one";
   if (one.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";

@@ -7,10 +7,10 @@
 #include <string>
 
 #include "base/connection_share.hpp"
-#include "files/secure/guarded_session.hpp"
-#include "files/secure/hello_gate.hpp"
-#include "files/secure/tls_context.hpp"
 #include "joust/outbox.hpp"
+#include "secure/guarded_session.hpp"
+#include "secure/hello_gate.hpp"
+#include "secure/tls_context.hpp"
 
 namespace joust {
 
@@ -21,7 +21,8 @@ namespace joust {
 //
 // Encryption happens on inputs and acknowledgements, because output() is a query. So the waiting ciphertext
 // is limited, and files are read here: the kernel cannot send them directly. Both sides end with a
-// close_notify; a stream that ends without one was cut, and fails.
+// close_notify. With a token a stream that ends without one was cut, and fails; servers that have a
+// certificate often leave it out.
 class TlsSession : public GuardedSession {
  public:
   // The context and the service are borrowed.
@@ -48,8 +49,10 @@ class TlsSession : public GuardedSession {
   bool begin(Time now);
   Bytes greeting(Bytes more, Time now);
   void shake_hands(Time now);
+  std::string late_words() const override;
   std::string end_words() const;
   std::string handshake_words() const;
+  std::string certificate_words() const;
   void decrypt(Time now);
   void offer_plain(Time now);
   void encrypt(Time now);

@@ -5,9 +5,9 @@
 
 #include <random>
 
-#include "files/secure/guard.hpp"
-#include "files/secure/talking.hpp"
-#include "files/secure/tls_context.hpp"
+#include "secure/guard.hpp"
+#include "secure/talking.hpp"
+#include "secure/tls_context.hpp"
 
 namespace joust {
 namespace {

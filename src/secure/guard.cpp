@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/guard.hpp"
+#include "secure/guard.hpp"
 
 #include <vector>
 
-#include "files/secure/tls_session.hpp"
+#include "secure/tls_session.hpp"
 
 namespace joust {
 namespace {
 
-// Puts TLS around the sessions of another service, which is borrowed, on either side.
+// Puts TLS around the sessions of another service, which is borrowed.
 class TlsService : public Service {
  public:
-  TlsService(Service& inner, GuardSide side, const Token& token) : inner_(inner), context_(side, token) {}
+  template <typename... Peer>
+  explicit TlsService(Service& inner, const Peer&... peer) : inner_(inner), context_(peer...) {}
 
   std::unique_ptr<Session> open(const ConnectionInfo& info) override {
     return std::make_unique<TlsSession>(context_, inner_, info);
@@ -34,6 +35,10 @@ std::string no_guards() {
 
 std::unique_ptr<Service> inside_tls(Service& service, GuardSide side, const Token& token) {
   return std::make_unique<TlsService>(service, side, token);
+}
+
+std::unique_ptr<Service> inside_tls(Service& service, const ServerTrust& trust) {
+  return std::make_unique<TlsService>(service, trust);
 }
 
 }  // namespace joust

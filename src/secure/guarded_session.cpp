@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/guarded_session.hpp"
+#include "secure/guarded_session.hpp"
 
 namespace joust {
 
@@ -18,7 +18,7 @@ void GuardedSession::on_deadline(Time now) {
     inner_->on_deadline(now);
   } else if (due_ && now >= *due_) {
     too_late_ = true;
-    fail("the peer has not proven within 5 s that it knows the token", now, Stage::timeout);
+    fail(late_words(), now, Stage::timeout);
   }
   proceed(now);
 }

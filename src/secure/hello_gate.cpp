@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/hello_gate.hpp"
+#include "secure/hello_gate.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/tls_context.hpp"
+#include "secure/tls_context.hpp"
 
 #include <openssl/err.h>
 
@@ -58,6 +58,30 @@ int find_key(SSL* ssl, const unsigned char* identity, std::size_t size, SSL_SESS
   return *session == nullptr ? 0 : 1;
 }
 
+void set_common(SSL_CTX* context, int least_version) {
+  if (context == nullptr) throw std::bad_alloc();
+  SSL_CTX_set_min_proto_version(context, least_version);
+  ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE);
+  // Otherwise one call would answer any number of key updates.
+  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
+}
+
+void load_trusted(SSL_CTX* context, const std::string& file) {
+  ::ERR_clear_error();
+  const bool loaded = file.empty() ? ::SSL_CTX_set_default_verify_paths(context) == 1
+                                   : ::SSL_CTX_load_verify_file(context, file.c_str()) == 1;
+  if (loaded) return;
+  const unsigned long error = ::ERR_peek_error();
+  const char* const reason =
+      ERR_SYSTEM_ERROR(error) ? std::strerror(ERR_GET_REASON(error)) : ::ERR_reason_error_string(error);
+  ::ERR_clear_error();
+  throw std::runtime_error(
+      "TLS: no trusted certificates in " + (file.empty() ? "the places of the system" : file) + ": " +
+      (reason == nullptr ? "no PEM file with a certificate" : reason) + "; --tls-ca names such a file");
+}
+
 }  // namespace
 
 TlsContext::TlsContext(GuardSide side, const Token& token)
@@ -65,22 +89,33 @@ TlsContext::TlsContext(GuardSide side, const Token& token)
       key_(token.key_for("joust TLS 1.3 pre-shared key")),
       context_(::SSL_CTX_new(side == GuardSide::server ? ::TLS_server_method() : ::TLS_client_method())) {
   SSL_CTX* const context = context_.get();
-  if (context == nullptr) throw std::bad_alloc();
-  SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
-  ::SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  set_common(context, TLS1_3_VERSION);
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
   ::SSL_CTX_set_num_tickets(context, 0);
-  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
-  // Otherwise one call would answer any number of key updates.
-  SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
   if (::SSL_CTX_set_ciphersuites(context, kCiphers) != 1) throw std::runtime_error("TLS: no cipher");
-  SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&key_));
+  SSL_CTX_set_app_data(context, const_cast<Token::Key*>(&*key_));
   if (side == GuardSide::server) {
     ::SSL_CTX_set_psk_find_session_callback(context, find_key);
     return;
   }
   ::SSL_CTX_set_psk_use_session_callback(context, use_key);
   // A server without the key may send a certificate. Every certificate is rejected: no trust store is loaded.
+  ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+}
+
+TlsContext::TlsContext(const ServerTrust& trust)
+    : side_(GuardSide::client), trust_(trust), context_(::SSL_CTX_new(::TLS_client_method())) {
+  SSL_CTX* const context = context_.get();
+  set_common(context, TLS1_2_VERSION);
+  // An IP address is not sent as a name (RFC 6066, 3), and a certificate has it in another place.
+  X509_VERIFY_PARAM* const verified = ::SSL_CTX_get0_param(context);
+  const bool is_address = ::X509_VERIFY_PARAM_set1_ip_asc(verified, trust.name.c_str()) == 1;
+  sends_name_ = !is_address && !trust.name.empty();
+  ::ERR_clear_error();
+  if (!trust.verified) return;
+  if (sends_name_ && ::X509_VERIFY_PARAM_set1_host(verified, trust.name.c_str(), trust.name.size()) != 1)
+    throw std::runtime_error("TLS: '" + trust.name + "' is no name of a server; --tls-name says another one");
+  load_trusted(context, trust.ca_file);
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
 }
 
@@ -91,6 +126,7 @@ std::unique_ptr<SSL, FreeSsl> TlsContext::open() const {
     ::SSL_set_accept_state(ssl.get());
   else
     ::SSL_set_connect_state(ssl.get());
+  if (sends_name_ && SSL_set_tlsext_host_name(ssl.get(), trust_.name.c_str()) != 1) throw std::bad_alloc();
   return ssl;
 }
 

@@ -10,9 +10,10 @@
 
 namespace joust {
 
-// A session that admits only peers that know the token. The session inside is made when the peer has proven
-// that. A peer that does not know the token reaches no decoder, and costs no more than the handshake, which
-// has an absolute deadline. The derived class defines the handshake and the treatment of later bytes.
+// A session that admits only peers that prove something: that they know the token, or who they are. The
+// session inside is made when the peer has proven that. A peer that does not reaches no decoder, and costs no
+// more than the handshake, which has an absolute deadline. The derived class defines the handshake and the
+// treatment of later bytes.
 class GuardedSession : public Session {
  public:
   static constexpr Duration kLongestHandshake = std::chrono::seconds(5);
@@ -32,6 +33,8 @@ class GuardedSession : public Session {
   // The service is borrowed.
   GuardedSession(Service& service, const ConnectionInfo& info) : service_(service), info_(info) {}
 
+  // Describes a handshake that took too long.
+  virtual std::string late_words() const = 0;
   // Does everything that can be done now: the last step of each input.
   virtual void proceed(Time now) = 0;
 

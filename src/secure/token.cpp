@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/token.hpp"
+#include "secure/token.hpp"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/tls_session.hpp"
+#include "secure/tls_session.hpp"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -142,6 +142,26 @@ Bytes TlsSession::greeting(Bytes more, Time now) {
   return {};
 }
 
+std::string TlsSession::late_words() const {
+  return context_.has_token() ? "the peer has not proven within 5 s that it knows the token"
+                              : "TLS: the handshake was not over within 5 s: does the server speak TLS here?";
+}
+
+// Describes a failed handshake with a server that should have a certificate.
+std::string TlsSession::certificate_words() const {
+  const int reason = ERR_GET_REASON(::ERR_peek_last_error());
+  const std::string words = last_words();
+  const long verified = ::SSL_get_verify_result(ssl_.get());
+  if (reason == SSL_R_WRONG_VERSION_NUMBER) return "TLS: the server does not speak TLS at this address";
+  if (reason != SSL_R_CERTIFICATE_VERIFY_FAILED) return "TLS: the handshake failed: " + words;
+  if (verified == X509_V_ERR_HOSTNAME_MISMATCH || verified == X509_V_ERR_IP_ADDRESS_MISMATCH)
+    return "TLS: the server's certificate is not for '" + context_.name() +
+           "': --tls-name says another name, --tls-insecure takes any certificate";
+  return std::string("TLS: the server's certificate is not trusted (") +
+         ::X509_verify_cert_error_string(verified) +
+         "): --tls-ca FILE has the certificates to trust, --tls-insecure takes any";
+}
+
 std::string TlsSession::end_words() const {
   if (is_open()) return "TLS: the stream was cut: it ended without a close";
   return context_.is_server() ? "TLS: the peer left while shaking hands"
@@ -150,6 +170,7 @@ std::string TlsSession::end_words() const {
 
 // Describes a failed handshake by the mistakes that the user may have made.
 std::string TlsSession::handshake_words() const {
+  if (!context_.has_token()) return certificate_words();
   const bool is_server = context_.is_server();
   const int reason = ERR_GET_REASON(::ERR_peek_last_error());
   const std::string words = last_words();
@@ -164,7 +185,8 @@ std::string TlsSession::handshake_words() const {
 // Reports a closed connection, but not with Stage::verify: the peer may be full or stopping, and another
 // attempt may succeed.
 void TlsSession::on_peer_finished(Time now) {
-  if (!peer_closed_) fail(end_words(), now, Stage::receive);
+  if (!peer_closed_ && (context_.has_token() || !is_open())) fail(end_words(), now, Stage::receive);
+  peer_closed_ = true;
   proceed(now);
 }
 
@@ -203,7 +225,8 @@ void TlsSession::shake_hands(Time now) {
     if (::SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ) fail(handshake_words(), now);
     return;
   }
-  if (::SSL_session_reused(ssl_.get()) != 1) return fail("TLS: the peer did not use the token", now);
+  if (context_.has_token() && ::SSL_session_reused(ssl_.get()) != 1)
+    return fail("TLS: the peer did not use the token", now);
   handshake_.reset();
   record_ = std::make_unique_for_overwrite<std::array<std::byte, kLargestRecord>>();
   let_in(now);

@@ -3,7 +3,7 @@
 // Replaces the guards where OpenSSL was not found at build time.
 #include <stdexcept>
 
-#include "files/secure/guard.hpp"
+#include "secure/guard.hpp"
 
 namespace joust {
 
@@ -21,6 +21,10 @@ Token Token::make() {
 }
 
 std::unique_ptr<Service> inside_tls(Service&, GuardSide, const Token&) {
+  throw std::runtime_error(no_guards());
+}
+
+std::unique_ptr<Service> inside_tls(Service&, const ServerTrust&) {
   throw std::runtime_error(no_guards());
 }
 

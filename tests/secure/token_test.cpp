@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/secure/token.hpp"
+#include "secure/token.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // Two sessions joined in memory: the right token lets both in, everything else keeps both out.
-#include "files/secure/guard.hpp"
+#include "secure/guard.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "files/secure/talking.hpp"
+#include "secure/talking.hpp"
 #include "session/pair.hpp"
 
 namespace joust {

@@ -5,8 +5,8 @@
 
 #include <array>
 
-#include "files/secure/guard.hpp"
-#include "files/secure/talking.hpp"
+#include "secure/guard.hpp"
+#include "secure/talking.hpp"
 #include "session/pair.hpp"
 
 namespace joust {
