@@ -33,9 +33,9 @@ class Lists(Case):
         engines = {engine["name"]: engine for engine in json.loads(run("engines", "--json").stdout)}
         for name, row in engines.items():
             shown = run("engines", name).stdout
-            keys = ("ends_with_peer", "resets_are_ends", "resets_unseen", "wait_errors_abort", "spins_at_shortage", "wait_ignored", "not_public",
-                    "wait_errors_ignored", "clients_wait", "blocks_on_slow_peers", "no_file_ring",
-                    "no_file_mapping")  # fmt: skip
+            keys = ("ends_with_peer", "resets_are_ends", "resets_unseen", "spins_at_shortage",
+                    "wait_ignored", "wait_errors_ignored", "wait_errors_abort", "not_public",
+                    "clients_wait", "blocks_on_slow_peers", "no_file_ring", "no_file_mapping")
             lacks = [row[key] for key in keys]
             for text in (row["summary"], *lacks, *(knob["summary"] for knob in row["knobs"])):
                 self.assertIn(text, shown)
