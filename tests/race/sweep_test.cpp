@@ -246,46 +246,6 @@ TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
       "interval, rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, "
       "tls_ca, "
       "tls_name, tls_insecure, rates; did you mean 'connections'?");
-  EXPECT_EQ(problem(rest + "sweep = { depth = 5, connections = 5 }\n"),
-            "3:1: key 'sweep': allowed: one axis, such as connections = \"1..20\"");
-  EXPECT_EQ(problem("load = { duration = \"1s\", rates = [5] }\nmatrix = { servers = [\"epoll\"] }\n"
-                    "sweep = { rate = 5 }\n"),
-            "3:1: key 'sweep': both rates and a sweep over the rate are given; allowed: one of them");
-}
-
-TEST_F(ScenarioFile, HasTheSizeThatIsAskedFor) {
-  const std::string text = R"(
-load = { duration = "1s", connections = 9 }
-matrix = { servers = ["epoll"] }
-[quick]
-load = { connections = 2 }
-[[case]]
-name = "a"
-full = { load = { messages = 1000 }, sweep = { depth = "1..4" } }
-[[case]]
-name = "b"
-)";
-  ASSERT_EQ(problem(text), "no problem");
-  const auto sized = [&](Size size) { return read_scenario(path_, fake_catalogue(), size).value(); };
-  EXPECT_EQ(sized(Size::usual).cases[0].load.connections, 9U);
-  EXPECT_FALSE(sized(Size::usual).cases[0].load.messages);
-  EXPECT_EQ(sized(Size::quick).cases[1].load.connections, 2U);
-  const Scenario full = sized(Size::full);
-  EXPECT_EQ(full.cases[0].load.connections, 9U);
-  EXPECT_EQ(full.cases[0].load.messages, 1000U);
-  EXPECT_TRUE(full.cases[0].sweep);
-  EXPECT_FALSE(full.cases[1].load.messages);
-}
-
-TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
-  const std::string rest = "load = { duration = \"1s\" }\nmatrix = { servers = [\"epoll\"] }\n";
-  EXPECT_EQ(
-      problem(rest + "full = { load = { conections = 5 } }\n"),
-      "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, duration, warmup, "
-      "interval, rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, rates; did "
-      "you "
-      "mean "
-      "'connections'?");
   ASSERT_TRUE(read(rest));
   const auto full = read_scenario(path_, fake_catalogue(), Size::full);
   ASSERT_FALSE(full);
