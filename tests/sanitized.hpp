@@ -13,4 +13,13 @@ consteval bool is_sanitized() {
 #endif
 }
 
+// True with the sanitizer of threads.
+consteval bool is_thread_sanitized() {
+#if defined(__SANITIZE_THREAD__)
+  return true;
+#else
+  return false;
+#endif
+}
+
 }  // namespace joust::test

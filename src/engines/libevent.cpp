@@ -66,7 +66,12 @@ LibeventLoop::LibeventLoop(const Hosting& hosting, Stop& stop, LoopGroup& group,
       stop_(make_event(stop.fd(), EV_READ,
                        [](evutil_socket_t, short, void* loop) {  // once: it stays readable
                          auto& self = *static_cast<LibeventLoop*>(loop);
-                         self.on_event([&] { self.request_stop(); });
+                         self.on_event([&] {
+                           // Before the listeners are closed: another process may share them, and they would
+                           // stay in the library's set.
+                           self.accepting_.clear();
+                           self.request_stop();
+                         });
                        })),
       inbox_(make_event(inbox().waker().fd(), EV_READ | EV_PERSIST,
                         [](evutil_socket_t, short, void* loop) {

@@ -77,7 +77,7 @@ struct Poll {
   uv_poll_t handle{};
   LibuvLoop* loop = nullptr;
   const Listener* listener = nullptr;
-  bool polls = false;
+  bool polls = false, is_closing = false;
 };
 
 class LibuvLoop : public CallbackLoop<LoopCore<UvPeer>> {
@@ -209,8 +209,11 @@ void LibuvLoop::wait() {
 // During a stop, what has arrived is read before the sessions are asked to finish.
 void LibuvLoop::stop_by_and_by() {
   if (draining()) return;
+  // Before the listeners are closed: another process may share them, and they would stay in the library's
+  // set.
   for (Poll& each : polls_)
-    if (each.listener != nullptr) poll(each, false, nullptr);
+    if (each.listener != nullptr && !std::exchange(each.is_closing, true))
+      ::uv_close(reinterpret_cast<uv_handle_t*>(&each.handle), nullptr);
   end_accepting(SOCK_NONBLOCK);
   if (!may_drain()) return;
   admit_dealt();

@@ -13,6 +13,7 @@
 #include "base/check.hpp"
 #include "conformance/running.hpp"
 #include "conformance/services.hpp"
+#include "sanitized.hpp"
 
 namespace joust::conformance {
 namespace {
@@ -38,6 +39,14 @@ class Heir {
   const pid_t process_;
 };
 
+// libev leaves a closed descriptor in its set where another process has a copy of it, and tells by a count of
+// its own that a report is of the earlier one. ThreadSanitizer takes what it then does for a use of the next
+// socket.
+std::string why_not(const Variant& variant) {
+  const bool is_mistaken = test::is_thread_sanitized() && variant.engine->name == "libev";
+  return is_mistaken ? "ThreadSanitizer takes a closed descriptor for the next one of its number" : "";
+}
+
 void expect_service(const Server& server) {
   for (int i = 0; i < 20; ++i) {
     Peer peer(server.endpoint());
@@ -47,6 +56,7 @@ void expect_service(const Server& server) {
 
 TEST_P(Inheriting, ACopyOfASocketThatHasEndedIsNotServed) {
   checks(Duty::nothing_left);
+  if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
   EchoService echo;
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -58,6 +68,7 @@ TEST_P(Inheriting, ACopyOfASocketThatHasEndedIsNotServed) {
 
 TEST_P(Inheriting, ACopyOfASocketThatWasClosedHereIsNotServed) {
   checks(Duty::nothing_left);
+  if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
   EchoService echo(Line{.largest = 10});
   Server server(GetParam(), echo);
   Peer peer(server.endpoint());
@@ -75,6 +86,7 @@ TEST_P(Inheriting, ACopyOfASocketThatWasClosedHereIsNotServed) {
 
 TEST_P(Inheriting, ACopyOfTheListenerDoesNotDisturbAStop) {
   checks(Duty::nothing_left);
+  if (const std::string why = why_not(GetParam()); !why.empty()) GTEST_SKIP() << why;
   Limits limits = brisk();
   limits.drain = kPatience;
   EchoService echo;
