@@ -16,9 +16,9 @@
 #include <cerrno>
 #include <deque>
 #include <memory>
+#include <system_error>
 #include <utility>
 
-#include "base/check.hpp"
 #include "engines/loop/callback_loop.hpp"
 #include "engines/loop/ready_loop.hpp"
 

@@ -187,57 +187,38 @@ class FileServer {
   Listener listener_{std::make_unique<file::ServerSession>(server_)};
 };
 
-class Room {
+// A connection of a server that its protocol makes.
+class Server {
  public:
+  using Make = std::unique_ptr<Service> (*)(const Parameters&);
+
+  Server(Make make, Settings options) : server_(make({.options = std::move(options)})) {}
   void take(Bytes piece) { listener_.take(piece); }
   std::string heard() const { return listener_.heard(); }
   static std::string wrong() { return {}; }
 
  private:
-  static Parameters parameters() {
-    Parameters parameters;
-    parameters.options = {
-        {"flush", "batch"}, {"room-bytes", "1MiB"}, {"member-rate", "0"}, {"min-rate", "1KiB"}};
-    return parameters;
-  }
-
-  std::unique_ptr<Service> room_ = broadcast::make_server(parameters());
-  Listener listener_{room_->open({})};
-};
-
-class WorkServer {
- public:
-  void take(Bytes piece) { listener_.take(piece); }
-  std::string heard() const { return listener_.heard(); }
-  static std::string wrong() { return {}; }
-
- private:
-  static Parameters parameters() {
-    Parameters parameters;
-    parameters.options = {
-        {"work", "0"}, {"most-work", "100ms"}, {"work-kind", "busy"}, {"loop-speed", "0"}, {"writes", "two"}};
-    return parameters;
-  }
-
-  std::unique_ptr<Service> server_ = work::make_server(parameters());
+  std::unique_ptr<Service> server_;
   Listener listener_{server_->open({})};
 };
 
-class RespServer {
- public:
-  void take(Bytes piece) { listener_.take(piece); }
-  std::string heard() const { return listener_.heard(); }
-  static std::string wrong() { return {}; }
+struct Room : Server {
+  Room()
+      : Server(broadcast::make_server,
+               {{"flush", "batch"}, {"room-bytes", "1MiB"}, {"member-rate", "0"}, {"min-rate", "1KiB"}}) {}
+};
 
- private:
-  static Parameters parameters() {
-    Parameters parameters;
-    parameters.options = {{"maxmemory", "4KiB"}};
-    return parameters;
-  }
+struct WorkServer : Server {
+  WorkServer()
+      : Server(work::make_server, {{"work", "0"},
+                                   {"most-work", "100ms"},
+                                   {"work-kind", "busy"},
+                                   {"loop-speed", "0"},
+                                   {"writes", "two"}}) {}
+};
 
-  std::unique_ptr<Service> server_ = resp::make_server(parameters());
-  Listener listener_{server_->open({})};
+struct RespServer : Server {
+  RespServer() : Server(resp::make_server, {{"maxmemory", "4KiB"}}) {}
 };
 
 class HttpServer {

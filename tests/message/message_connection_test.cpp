@@ -281,6 +281,14 @@ TEST_F(MessageConnectionTest, WhatTheSystemRefusesIsMissedByThePeer) {
   EXPECT_EQ(tally.datagrams().not_sent, 1U);
 }
 
+MessageLink plain_link() {
+  return {.side = MessageLink::Side::client,
+          .delivery = {.kind = Delivery::Kind::message,
+                       .largest_message = kLargestDatagram - DatagramHead::kBytes,
+                       .lossy = true},
+          .plain = true};
+}
+
 // A client of a server that is not joust's: nothing but messages travels.
 TEST(PlainDatagrams, AreTheMessagesAlone) {
   const Time begin(std::chrono::hours(1));
@@ -290,13 +298,8 @@ TEST(PlainDatagrams, AreTheMessagesAlone) {
   Tally tally;
   const Limits limits;
   {
-    MessageConnection connection(std::make_unique<ScriptedMessages>(script),
-                                 {.side = MessageLink::Side::client,
-                                  .delivery = {.kind = Delivery::Kind::message,
-                                               .largest_message = kLargestDatagram - DatagramHead::kBytes,
-                                               .lossy = true},
-                                  .plain = true},
-                                 limits, tally, begin);
+    MessageConnection connection(std::make_unique<ScriptedMessages>(script), plain_link(), limits, tally,
+                                 begin);
     connection.received({.head = {}, .payload = as_bytes("hello")}, begin);
     std::vector<std::string> came;
     std::array<DatagramOut, 2> out;
@@ -319,13 +322,8 @@ TEST(PlainDatagrams, AreWaitedForUntilTheIdleLimit) {
   MessageScript script;
   Tally tally;
   const Limits limits{.idle = seconds(3)};
-  MessageConnection connection(std::make_unique<ScriptedMessages>(script),
-                               {.side = MessageLink::Side::client,
-                                .delivery = {.kind = Delivery::Kind::message,
-                                             .largest_message = kLargestDatagram - DatagramHead::kBytes,
-                                             .lossy = true},
-                                .plain = true},
-                               limits, tally, begin);
+  MessageConnection connection(std::make_unique<ScriptedMessages>(script), plain_link(), limits, tally,
+                               begin);
   connection.on_time(begin + seconds(2));
   std::array<DatagramOut, 1> out;
   EXPECT_EQ(connection.output(out, begin + seconds(2)), 0U) << "no keep-alive";

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
-#include <utility>
 
 #include "base/printable.hpp"
+#include "base/split.hpp"
 #include "base/units.hpp"
 
 namespace joust::resp {
@@ -66,17 +66,10 @@ constexpr std::uint64_t kLargestStore = std::uint64_t{1} << 40;
   throw std::invalid_argument(fmt::format("--{}: {}", option, what));
 }
 
-// Splits a text at its only separator; nothing if it has none.
-std::optional<std::pair<std::string_view, std::string_view>> halves(std::string_view text, char separator) {
-  const std::size_t at = text.find(separator);
-  if (at == text.npos) return std::nullopt;
-  return std::pair(text.substr(0, at), text.substr(at + 1));
-}
-
 void read_ratio(const std::string& text, Workload& into) {
-  const auto parts = halves(text, ':');
-  const auto sets = parse_count(parts ? parts->first : ""), gets = parse_count(parts ? parts->second : "");
-  if (!sets || !gets || *sets > kMostRatio || *gets > kMostRatio || *sets + *gets == 0)
+  const auto parts = split(text, ':');
+  const auto sets = parse_count(parts.front()), gets = parse_count(parts.back());
+  if (parts.size() != 2 || !sets || !gets || *sets > kMostRatio || *gets > kMostRatio || *sets + *gets == 0)
     refuse("ratio", fmt::format("'{}' is no ratio: say SET:GET as two numbers up to {}, such as 1:10",
                                 printable(text), kMostRatio));
   into.sets = *sets;
@@ -124,9 +117,9 @@ void read_sizes(const Parameters& parameters, Workload& into) {
   const std::string& text = parameters.option("data-size-range");
   into.least_value = into.largest_value = parameters.payload;
   if (text.empty()) return;
-  const auto parts = halves(text, '-');
-  const auto least = parse_bytes(parts ? parts->first : ""), most = parse_bytes(parts ? parts->second : "");
-  if (!least || !most || *least < kLeastValue || *most > kLargestValue || *least > *most)
+  const auto parts = split(text, '-');
+  const auto least = parse_bytes(parts.front()), most = parse_bytes(parts.back());
+  if (parts.size() != 2 || !least || !most || *least < kLeastValue || *most > kLargestValue || *least > *most)
     refuse("data-size-range", fmt::format("'{}' is no range of sizes: say LEAST-LARGEST, from {} B to {}",
                                           printable(text), kLeastValue, format_size(kLargestValue)));
   into.least_value = *least;
