@@ -58,8 +58,8 @@ std::expected<FrameHead, Violation> read_head(Bytes bytes, Role sender) {
   if (is_masked != (sender == Role::dial))
     return refused(kProtocolError,
                    is_masked ? "a frame of the server is masked" : "a frame of the client is not masked");
-  if (head.payload == kSize16) head.payload = read_big_endian<std::uint16_t>(bytes.data() + 2);
-  if (head.payload == kSize64) head.payload = read_big_endian<std::uint64_t>(bytes.data() + 2);
+  if ((second & kSize) == kSize16) head.payload = read_big_endian<std::uint16_t>(bytes.data() + 2);
+  if ((second & kSize) == kSize64) head.payload = read_big_endian<std::uint64_t>(bytes.data() + 2);
   if (short_size(head.payload) != (second & kSize))
     return refused(kProtocolError, "the size of a frame takes more bytes than it needs");
   if (head.payload > kLargestMessage) return refused(kTooLarge, "a message has more than 1 MiB");
