@@ -79,7 +79,7 @@ class LibevLoop : public CallbackLoop<ReadyLoop> {
 
 LibevLoop::LibevLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : CallbackLoop<ReadyLoop>(hosting, stop, group, index),
-      loop_(::ev_loop_new(EVFLAG_AUTO), ::ev_loop_destroy) {
+      loop_(::ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV), ::ev_loop_destroy) {
   if (!loop_) throw std::system_error(errno, std::generic_category(), "ev_loop_new()");
   ::ev_set_userdata(loop_.get(), this);
   ::ev_set_syserr_cb(note_wait_error);

@@ -32,9 +32,9 @@ namespace joust {
 namespace {
 
 constexpr std::size_t kPieces = 16;
-constexpr std::size_t kMostWritten = 256 << 10;  // bytes of one write, so that its progress shows
-constexpr unsigned kMostSends = 4;               // to one peer, before the others have their turn
-constexpr unsigned kMostTurnsOfStop = 100;       // in which a stop reads what has arrived before it
+constexpr std::size_t kMostWritten = 64 << 10;  // bytes of one write, so that its progress shows
+constexpr unsigned kMostSends = 4;              // to one peer, before the others have their turn
+constexpr unsigned kMostTurnsOfStop = 100;      // in which a stop reads what has arrived before it
 
 void succeed(int result, const char* call) {
   if (result < 0) throw std::system_error(-result, std::generic_category(), call);
@@ -140,8 +140,10 @@ LibuvLoop::LibuvLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
   for (const Listener* listener : listeners()) add_poll(listener->fd(), listener);
 }
 
-// The handles are closed in turns of the loop, and the peers outlive that.
+// The handles are closed in turns of the loop, and the peers outlive that. What is in flight for them is
+// called back as cancelled, which is nobody's failure.
 LibuvLoop::~LibuvLoop() {
+  for (const auto& peer : peers()) peer->leaving = true;
   const auto close = [](uv_handle_t* handle, void*) {
     if (::uv_is_closing(handle) == 0) ::uv_close(handle, nullptr);
   };
@@ -193,8 +195,9 @@ void LibuvLoop::wait() {
   if (most > Duration::zero()) {
     const auto most_ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();
     ::uv_update_time(&loop_);
-    ::uv_timer_start(
-        &timer_, [](uv_timer_t*) {}, static_cast<std::uint64_t>(most_ms), 0);
+    // uv_run fires timers before it waits: one that is due by then is gone, and the wait would have no end.
+    const auto end_wait = [](uv_timer_t* timer) { ::uv_stop(timer->loop); };
+    ::uv_timer_start(&timer_, end_wait, static_cast<std::uint64_t>(most_ms), 0);
     ::uv_run(&loop_, UV_RUN_ONCE);
     ::uv_timer_stop(&timer_);
   } else {
@@ -341,7 +344,7 @@ bool LibuvLoop::try_write(Peer& peer) {
   if (bytes == 0) return false;
   const int result = ::uv_try_write(peer.stream(), buffers.data(), static_cast<unsigned>(used));
   if (result < 0 && result != UV_EAGAIN) {
-    peer.connection->failed({Stage::send, -result, {}}, now());
+    peer.connection->send_failed(-result, now());
     return false;
   }
   std::size_t taken = static_cast<std::size_t>(std::max(result, 0));
@@ -368,7 +371,7 @@ void LibuvLoop::on_written(uv_write_t* request, int status) {
     if (peer.leaving) return;  // cancelled
     loop.guarded(peer, [&] {
       if (status == 0) return peer.connection->sent(bytes, loop.now());
-      peer.connection->failed({Stage::send, -status, {}}, loop.now());
+      peer.connection->send_failed(-status, loop.now());
     });
     loop.attend(peer);
   });

@@ -156,7 +156,13 @@ class PluginExchange final : public Exchange {
     return wrong == nullptr;
   }
   std::size_t reply_size(std::uint64_t number) const override {
-    return side_->table().reply_size(state_.get(), number);
+    const std::size_t size = side_->table().reply_size(state_.get(), number);
+    const std::size_t most = largest_of(side_->table());
+    if (size == 0 || size > most)
+      throw std::runtime_error(
+          fmt::format("the plug-in says that the reply to request {} has {} bytes; allowed: 1 to {}", number,
+                      size, most));
+    return size;
   }
   std::string_view complaint() const override { return complaint_; }
 
@@ -243,6 +249,9 @@ std::string objection_to(const joust_protocol_v1& table) {
   if (table.largest_payload > 0 && table.largest_payload < Parameters{}.payload)
     return fmt::format("its largest_payload is {}; allowed: 0, or {} and more, which is the usual payload",
                        table.largest_payload, Parameters{}.payload);
+  if (table.largest_payload > largest_of(table))
+    return fmt::format("its largest_payload is {}, and its largest message {}", table.largest_payload,
+                       largest_of(table));
   if ((table.properties & ~(JOUST_SHARED_STATE | JOUST_NEEDS_STREAM)) != 0)
     return fmt::format("its properties are {}; allowed: 0, JOUST_SHARED_STATE | JOUST_NEEDS_STREAM",
                        table.properties);

@@ -133,13 +133,19 @@ std::set<std::string> calls_in_the_sources() {
   return found;
 }
 
+// Calls of libuv, libevent and libev are no system calls: those that they make are in these libraries, where
+// no wrapper reaches them.
+bool is_of_a_loop_library(const std::string& name) {
+  return name.starts_with("uv_") || name.starts_with("event_") || name.starts_with("ev_");
+}
+
 TEST(FaultSeam, HasEveryCallOfTheLibrary) {
   std::set<std::string> wrapped;
   for (const Call* call : all_calls()) wrapped.insert(std::string(call->name()));
   const std::set<std::string> made = calls_in_the_sources();
   ASSERT_GT(made.size(), 20U);
   for (const std::string& name : made)
-    EXPECT_TRUE(wrapped.contains(name) || kLeftOut.contains(name))
+    EXPECT_TRUE(wrapped.contains(name) || kLeftOut.contains(name) || is_of_a_loop_library(name))
         << name << " is neither wrapped (tests/faults/wrap_*.cpp) nor left out for a reason";
   for (const auto& [name, reason] : kLeftOut) EXPECT_TRUE(made.contains(name)) << name << " is made no more";
 }

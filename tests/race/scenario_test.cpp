@@ -111,7 +111,8 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(
       problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
       "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
-      "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, rates; did you mean "
+      "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, tls_ca, "
+      "tls_name, tls_insecure, rates; did you mean "
       "'connections'?");
 }
 

@@ -19,6 +19,9 @@
 namespace joust::http {
 namespace {
 
+// Bytes of a reply that each connection keeps for each path, so that the next one need not be parsed.
+constexpr std::size_t kLargestKept = 16 << 10;
+
 class HttpExchange final : public Exchange {
  public:
   HttpExchange(std::shared_ptr<const ClientPlan> plan, const Parameters& parameters)
@@ -45,7 +48,10 @@ class HttpExchange final : public Exchange {
       return refuse(index, fmt::format("the status of a reply is {}, and not {}; its body begins with '{}'",
                                        head->status, plan_->status().text(), excerpt(body)));
     if (plan_->body() && body != *plan_->body()) return refuse(index, difference(body));
-    right.reply.assign(reply.begin(), reply.end());
+    if (reply.size() <= kLargestKept)
+      right.reply.assign(reply.begin(), reply.end());
+    else
+      right.reply.clear();
     return right.kind = head->is_last || plan_->closes() ? MessageKind::last_reply : MessageKind::reply;
   }
   std::string_view complaint() const override { return complaint_; }

@@ -58,6 +58,7 @@ constexpr std::uint64_t kMostKeys = 10'000'000;
 constexpr std::uint64_t kUsualKeys = 10'000, kUsualBytes = 32 << 20;
 constexpr std::uint64_t kMostRatio = 1'000'000;
 constexpr std::uint64_t kMostFilled = 256 << 20;  // bytes that wait to be sent before the load
+constexpr std::uint64_t kCommandBytes = 100;      // of a write beside its value
 constexpr std::size_t kLongestPrefix = 200;
 constexpr std::uint64_t kLargestStore = std::uint64_t{1} << 40;
 
@@ -142,7 +143,7 @@ Workload workload(const Parameters& parameters, std::uint64_t connections) {
   read_keys(parameters, connections, result);
   read_pattern(parameters, result);
   result.fills = parameters.option("fill") == "yes";
-  if (result.fills && result.keys * result.mean_value() > kMostFilled)
+  if (result.fills && result.keys * (result.mean_value() + kCommandBytes) > kMostFilled)
     refuse("fill", fmt::format("{} keys with values of {} on average are more than {}; take fewer keys "
                                "(--key-maximum), smaller values (--payload), or --fill no",
                                result.keys, format_size(result.mean_value()), format_size(kMostFilled)));

@@ -8,8 +8,9 @@ bool Store::set(std::string_view key, std::string_view value) {
   const std::lock_guard lock(part.mutex);
   const auto found = part.values.find(key);
   const std::uint64_t before = found == part.values.end() ? 0 : bytes_of(key, found->second);
-  if (!reserve(bytes_of(key, value))) return false;
-  release(before);
+  const std::uint64_t after = bytes_of(key, value);
+  if (after > before && !reserve(after - before)) return false;
+  if (after < before) release(before - after);
   if (found == part.values.end()) {
     part.values.emplace(key, value);
     return true;

@@ -52,7 +52,7 @@ class Store {
     std::unordered_map<std::string, std::string, Hash, std::equal_to<>> values;
   };
 
-  Part& part_of(std::string_view key) { return parts_[std::hash<std::string_view>()(key) % kParts]; }
+  Part& part_of(std::string_view key) { return parts_[choose_(key) % kParts]; }
   static std::uint64_t bytes_of(std::string_view key, std::string_view value) {
     return key.size() + value.size() + kEntryBytes;
   }
@@ -60,6 +60,7 @@ class Store {
   void release(std::uint64_t bytes) { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   const std::uint64_t most_;
+  const Hash choose_;  // of the part
   std::atomic<std::uint64_t> bytes_ = 0;
   std::array<Part, kParts> parts_;
 };
