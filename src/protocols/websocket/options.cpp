@@ -8,12 +8,12 @@
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "protocols/http/field_text.hpp"
-#include "protocols/http/head_cutter.hpp"
 
 namespace joust::websocket {
 namespace {
 
 constexpr std::size_t kMostFragments = 10'000;  // of a message
+constexpr std::size_t kLongestPath = 2 << 10;   // bytes
 
 std::size_t fragment_of(const Parameters& parameters) {
   const auto bytes = parse_bytes(parameters.option("fragment"));
@@ -52,10 +52,10 @@ std::vector<ProtocolOption> options() {
 
 Manner manner(const Parameters& parameters) {
   const std::string &path = parameters.option("path"), &host = parameters.option("host");
-  if (!path.starts_with('/') || !http::is_one_word(path) || path.size() > http::kLongestTarget)
+  if (!path.starts_with('/') || !http::is_one_word(path) || path.size() > kLongestPath)
     throw std::invalid_argument(
         fmt::format("--path '{}': say a path such as /chat, without blanks and of at most {} bytes",
-                    printable(path), http::kLongestTarget));
+                    printable(path), kLongestPath));
   if (!http::is_one_word(host))
     throw std::invalid_argument(fmt::format("--host: '{}': say a name or an address", printable(host)));
   return {.path = path,
