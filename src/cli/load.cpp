@@ -193,18 +193,18 @@ std::vector<std::string> Load::remarks(const Engine& chosen) const {
 
 // Takes the parts of a URL for the options that they stand for.
 void Load::take_url() {
-  const auto parsed = parse_http_url(url);
+  const auto parsed = parse_load_url(url);
   if (!parsed) throw UsageError(parsed.error());
-  const bool other_protocol = protocol.name_option->given() && protocol.name != "http";
+  const bool other_protocol = protocol.name_option->given() && protocol.name != parsed->protocol;
   if (!connect.empty() || other_protocol || protocol.given.contains("path") ||
       protocol.given.contains("host"))
     throw UsageError(fmt::format("{} has it all: leave -p, --connect, --path and --host out", url));
-  protocol.name = "http";
+  protocol.name = parsed->protocol;
   connect = parsed->address;
   secure_url = parsed->secure;
   protocol.given["path"] = parsed->path;
   protocol.given["host"] = parsed->host;
-  if (!protocol.given.contains("text")) protocol.given.emplace("body", "any");
+  if (protocol.name == "http" && !protocol.given.contains("text")) protocol.given.emplace("body", "any");
 }
 
 int Load::run() {
@@ -247,7 +247,8 @@ void add_load(Command root, const Program& program, int& exit_code) {
   if (program.find_protocol("http") != nullptr)
     command
         .add_option("url", load->url,
-                    "a page to load, in place of -p and --connect: http://127.0.0.1:8080/, or https://")
+                    "a page to load, in place of -p and --connect: http://127.0.0.1:8080/, or https://, or a "
+                    "server of WebSocket echo: ws:// or wss://")
         .type_name("URL");
   command
       .add_option("--connect", load->connect,

@@ -65,7 +65,8 @@ class Lists(Case):
 
     def test_protocols_are_the_programs_own(self):
         names = [protocol["name"] for protocol in json.loads(run("protocols", "--json").stdout)]
-        self.assertEqual(names, ["echo", "uppercase", "broadcast", "file", "http", "resp", "work", "script"])
+        self.assertEqual(names, ["echo", "uppercase", "broadcast", "file", "http", "resp", "websocket",
+                                 "work", "script"])
         self.assertIn("calculator", run("protocols", program=CALCULATOR).stdout)
 
     def test_every_command_has_help_with_examples(self):

@@ -7,11 +7,11 @@ namespace joust {
 namespace {
 
 std::string parts(std::string_view text) {
-  const auto url = parse_http_url(text);
+  const auto url = parse_load_url(text);
   return url ? url->address + " " + url->host + " " + url->path : url.error();
 }
 
-TEST(HttpUrl, HasAnAddressAHostAndAPath) {
+TEST(LoadUrl, HasAnAddressAHostAndAPath) {
   EXPECT_EQ(parts("http://127.0.0.1:8080/"), "127.0.0.1:8080 127.0.0.1:8080 /");
   EXPECT_EQ(parts("http://localhost"), "localhost:80 localhost /");
   EXPECT_EQ(parts("http://host.example/a/b?c=d#e"), "host.example:80 host.example /a/b?c=d");
@@ -19,9 +19,22 @@ TEST(HttpUrl, HasAnAddressAHostAndAPath) {
   EXPECT_EQ(parts("http://[::1]:9000/x"), "[::1]:9000 [::1]:9000 /x");
   EXPECT_EQ(parts("http://[::1]/x"), "[::1]:80 [::1] /x");
   EXPECT_EQ(parts("https://a/b"), "a:443 a /b");
+  EXPECT_EQ(parts("ws://a/b"), "a:80 a /b");
+  EXPECT_EQ(parts("wss://a:1"), "a:1 a:1 /");
 }
 
-TEST(HttpUrl, IsRefusedWithTheReason) {
+TEST(LoadUrl, HasAProtocol) {
+  const auto protocol = [](std::string_view text) {
+    const auto url = parse_load_url(text);
+    return url->protocol + (url->secure ? " inside TLS" : "");
+  };
+  EXPECT_EQ(protocol("http://a"), "http");
+  EXPECT_EQ(protocol("https://a"), "http inside TLS");
+  EXPECT_EQ(protocol("ws://a"), "websocket");
+  EXPECT_EQ(protocol("wss://a"), "websocket inside TLS");
+}
+
+TEST(LoadUrl, IsRefusedWithTheReason) {
   EXPECT_TRUE(parts("ftp://a/").contains("is no address such as"));
   EXPECT_TRUE(parts("127.0.0.1:80").contains("is no address such as http://127.0.0.1:8080/"));
   EXPECT_TRUE(parts("http:///x").contains("has no host"));

@@ -4,6 +4,7 @@
 #include "base/endian.hpp"
 #include "files/protocol/messages.hpp"
 #include "protocols/broadcast/wire.hpp"
+#include "protocols/websocket_fixture.hpp"
 #include "protocols/work/messages.hpp"
 
 namespace joust::fuzz {
@@ -126,6 +127,26 @@ std::vector<std::string> resp_corpus() {
       "f$-1\r\n" + value + "+OK\r\n_\r\n" + value,
       "g+OK\r\n+OK\r\n-ERR no\r\n",
       "h%1\r\n+a\r\n|1\r\n+b\r\n:1\r\n#t\r\n" + value,
+  };
+}
+
+// What servers hear and what clients hear: each is a violation for the other side.
+std::vector<std::string> websocket_corpus() {
+  using namespace websocket::test;
+  using websocket::Opcode;
+  const std::string large(3000, 'x');
+  return {
+      "a" + masked(Opcode::text, "gr\xc3", false) + masked(Opcode::ping, "p") +
+          masked(Opcode::continuation, "\xbc") + masked(Opcode::binary, large),
+      "b" + masked(Opcode::text, "\xff") + masked(Opcode::binary, ""),
+      "c" + masked(Opcode::binary, "") + masked(Opcode::pong, "") + masked(Opcode::close, code(1000, "end")),
+      "d" + request() + masked(Opcode::binary, "x"),
+      "e" + request("Upgrade: h2c\r\nConnection: Upgrade\r\n"),
+      "f" + bare(Opcode::binary, large) + bare(Opcode::ping, "p") + bare(Opcode::close, code(1009)),
+      "g" + bare(Opcode::text, "gr\xc3", false) + bare(Opcode::ping, "p") +
+          bare(Opcode::continuation, "\xbc"),
+      "h" + answer() + bare(Opcode::binary, "x"),
+      std::string("i\x82\xff\0\0\0\0\0\x10\0\0\1\2\3\4x", 16),
   };
 }
 

@@ -13,6 +13,7 @@ std::vector<std::string> broadcast_corpus();
 std::vector<std::string> work_corpus();
 std::vector<std::string> http_corpus();
 std::vector<std::string> resp_corpus();
+std::vector<std::string> websocket_corpus();
 std::vector<std::string> datagram_corpus();
 std::vector<std::string> journal_corpus();
 std::vector<std::string> handshake_corpus();

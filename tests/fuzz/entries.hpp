@@ -23,6 +23,8 @@ std::string http_server(Bytes input);
 std::string http_client(Bytes input);
 std::string resp_server(Bytes input);
 std::string resp_client(Bytes input);
+std::string websocket_server(Bytes input);
+std::string websocket_client(Bytes input);
 std::string datagrams(Bytes input);
 std::string journals(Bytes input);
 // With OpenSSL only.

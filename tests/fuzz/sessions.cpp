@@ -17,6 +17,8 @@
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
 #include "protocols/resp/protocol.hpp"
+#include "protocols/websocket/protocol.hpp"
+#include "protocols/websocket_fixture.hpp"
 #include "protocols/work/protocol.hpp"
 
 namespace joust::fuzz {
@@ -247,6 +249,28 @@ std::string verdict_of(const LoadRun& run) {
   return verdict;
 }
 
+// True for input that begins with a frame: the right handshake is put before it.
+bool lacks_handshake(Bytes piece) {
+  return piece[0] != std::byte{'G'} && piece[0] != std::byte{'H'};
+}
+
+class WebSocketServer {
+ public:
+  void take(Bytes piece) {
+    if (piece.empty()) return;
+    if (!std::exchange(has_begun_, true) && lacks_handshake(piece))
+      listener_.take(as_bytes(websocket::test::request()));
+    listener_.take(piece);
+  }
+  std::string heard() const { return listener_.heard(); }
+  static std::string wrong() { return {}; }
+
+ private:
+  std::unique_ptr<Service> server_ = websocket::make_server({});
+  Listener listener_{server_->open({})};
+  bool has_begun_ = false;
+};
+
 // A connection of a load. What it asks may depend on when it hears the replies; its verdict on them does not.
 class Client {
  public:
@@ -254,6 +278,7 @@ class Client {
 
   Client(Make make, Settings options) : client_(make({.options = std::move(options)}, run_)) {}
   void take(Bytes piece) { listener_.take(piece); }
+  std::string asked() const { return listener_.heard(); }
   std::string heard() const { return verdict_of(run_); }
   static std::string wrong() { return {}; }
 
@@ -286,6 +311,25 @@ struct RespClient : Client {
                                    {"fill", "no"}}) {}
 };
 
+class WebSocketClient : public Client {
+ public:
+  WebSocketClient()
+      : Client(websocket::make_client,
+               {{"path", "/"}, {"host", "a"}, {"frame", "binary"}, {"fragment", "0"}}) {}
+  void take(Bytes piece) {
+    if (piece.empty()) return;
+    if (piece.empty()) return;
+    if (!std::exchange(has_begun_, true) && lacks_handshake(piece)) {
+      const auto key = websocket::key_in(as_bytes(asked()));
+      Client::take(as_bytes(websocket::test::answer(websocket::accept_of(key.value_or("")))));
+    }
+    Client::take(piece);
+  }
+
+ private:
+  bool has_begun_ = false;
+};
+
 struct WorkClient : Client {
   WorkClient() : Client(work::make_client, {{"workload", "1"}, {"writes", "two"}}) {}
 };
@@ -314,6 +358,14 @@ std::string resp_server(Bytes input) {
 
 std::string resp_client(Bytes input) {
   return compare<RespClient>(input);
+}
+
+std::string websocket_server(Bytes input) {
+  return compare<WebSocketServer>(input);
+}
+
+std::string websocket_client(Bytes input) {
+  return compare<WebSocketClient>(input);
 }
 
 std::string work_server(Bytes input) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,7 +87,8 @@ TEST(Mismatch, IsAPayloadThatDoesNotFitIntoAMessage) {
 
 TEST(Mismatch, OfTheBuiltinProtocolsSomeNeedAStream) {
   for (const Protocol& builtin : builtin_protocols()) {
-    const bool is_stream = builtin.name == "file" || builtin.name == "http" || builtin.name == "resp";
+    constexpr std::array kOfStreams{"file", "http", "resp", "websocket"};
+    const bool is_stream = std::ranges::find(kOfStreams, builtin.name) != kOfStreams.end();
     EXPECT_EQ(mismatch(kDatagrams, builtin, Role::serve).empty(), !is_stream) << builtin.name;
   }
 }

@@ -35,6 +35,7 @@ endfunction()
 expect_unavailable(engines io-uring liburing)
 expect_unavailable(protocols work "Protocol Buffers")
 expect_unavailable(protocols http "Boost.Beast")
+expect_unavailable(protocols websocket "OpenSSL 3")
 
 foreach(command "serve" "load;--connect;127.0.0.1:1" "race;--server;epoll;--quick")
   execute_process(COMMAND ${PROGRAM} ${command} -p work RESULT_VARIABLE result ERROR_VARIABLE errors)

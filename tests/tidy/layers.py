@@ -66,13 +66,15 @@ def allowed(room):
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 # The calls of epoll and of kqueue stand on the page of the engine of that name, so others include its header.
-# Likewise the messages of HTTP, by which script cuts replies, stand with the protocol of that name.
+# Likewise the messages of HTTP, by which script cuts replies, stand with the protocol of that name, and so do
+# the texts of its fields, of which the handshake of websocket has some.
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/",
                 "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
                 "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
                 "engines/kqueue.hpp"},
-    "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp"},
+    "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp",
+                  "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp"},
     "cli": {"cli/common/", "cli/file_tool/"},
 }
 

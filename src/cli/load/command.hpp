@@ -47,8 +47,8 @@ struct Load {
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
   std::string connect{};
-  std::string url{};        // http://... or https://..., in place of -p, --connect, --path and --host
-  bool secure_url = false;  // https://
+  std::string url{};        // http://... or ws://..., in place of -p, --connect, --path and --host
+  bool secure_url = false;  // https:// or wss://
   std::string json{};
   std::string progress{};  // interval as text, or "none"
   std::optional<Option> progress_option{};

@@ -3,20 +3,37 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/printable.hpp"
 
 namespace joust {
 
-std::expected<HttpUrl, std::string> parse_http_url(std::string_view text) {
-  constexpr std::string_view kPlain = "http://", kSecure = "https://";
-  const bool secure = text.starts_with(kSecure);
-  if (!secure && !text.starts_with(kPlain))
-    return std::unexpected(fmt::format("'{}' is no address such as http://127.0.0.1:8080/", printable(text)));
-  std::string_view rest = text.substr(secure ? kSecure.size() : kPlain.size());
+namespace {
+
+struct Scheme {
+  std::string_view begin;
+  const char* protocol;
+  bool secure;
+};
+constexpr std::array kSchemes{Scheme{"http://", "http", false}, Scheme{"https://", "http", true},
+                              Scheme{"ws://", "websocket", false}, Scheme{"wss://", "websocket", true}};
+
+}  // namespace
+
+std::expected<LoadUrl, std::string> parse_load_url(std::string_view text) {
+  const auto* const scheme =
+      std::ranges::find_if(kSchemes, [&](const Scheme& one) { return text.starts_with(one.begin); });
+  if (scheme == kSchemes.end())
+    return std::unexpected(fmt::format(
+        "'{}' is no address such as http://127.0.0.1:8080/ or ws://127.0.0.1:8080/", printable(text)));
+  std::string_view rest = text.substr(scheme->begin.size());
   rest = rest.substr(0, rest.find('#'));
   const std::size_t end = rest.find_first_of("/?");
-  HttpUrl url{.host = std::string(rest.substr(0, end)),
-              .secure = secure,
+  LoadUrl url{.protocol = scheme->protocol,
+              .host = std::string(rest.substr(0, end)),
+              .secure = scheme->secure,
               .path = end == rest.npos ? "/" : std::string(rest.substr(end))};
   if (url.path.starts_with('?')) url.path.insert(0, "/");
   if (url.host.empty() || url.host.contains('@'))
@@ -24,7 +41,7 @@ std::expected<HttpUrl, std::string> parse_http_url(std::string_view text) {
         fmt::format("'{}' has no host, or a user before it, which is not supported", printable(text)));
   const std::size_t bracket = url.host.find(']'), colon = url.host.rfind(':');
   const bool has_port = colon != std::string::npos && (bracket == std::string::npos || colon > bracket);
-  url.address = has_port ? url.host : url.host + (secure ? ":443" : ":80");
+  url.address = has_port ? url.host : url.host + (url.secure ? ":443" : ":80");
   return url;
 }
 

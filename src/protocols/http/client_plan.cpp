@@ -28,11 +28,6 @@ constexpr std::size_t kMostFieldText = 8 << 10;  // bytes of all fields together
   throw std::invalid_argument(fmt::format("--{}: {}", option, what));
 }
 
-// Returns false for text with a character that would end a line or a word of the request.
-bool is_one_word(std::string_view text) {
-  return !text.empty() && text.find(' ') == text.npos && !has_control(text);
-}
-
 const std::string& method_of(const Parameters& parameters) {
   const std::string& method = parameters.option("method");
   const bool is_word = std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });

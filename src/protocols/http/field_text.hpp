@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/printable.hpp"
+
 namespace joust::http {
 
 // Returns the value of a field, or a part of it, without the blanks around it.
@@ -17,6 +19,11 @@ inline std::string_view trimmed(std::string_view text) {
 inline bool is_token(std::string_view text, std::string_view lower_case) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(text, lower_case, {}, lower);
+}
+
+// Returns false for text with a character that would end a line or a word of the request.
+inline bool is_one_word(std::string_view text) {
+  return !text.empty() && text.find(' ') == text.npos && !has_control(text);
 }
 
 }  // namespace joust::http

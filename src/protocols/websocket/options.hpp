@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "joust/protocol.hpp"
+#include "protocols/websocket/frame.hpp"
+
+namespace joust::websocket {
+
+std::vector<ProtocolOption> options();
+
+// The way in which a client talks.
+struct Manner {
+  std::string path{}, host{};
+  Opcode opcode = Opcode::binary;
+  std::size_t fragment = 0;  // bytes of payload in a frame, at most; as many as a message may have: one frame
+};
+
+// Parses the options of a client. Throws std::invalid_argument.
+Manner manner(const Parameters& parameters);
+
+}  // namespace joust::websocket
