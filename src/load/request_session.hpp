@@ -37,9 +37,10 @@ class RequestSession final : public Session {
     if (!finished()) fail(failure, now);
   }
 
-  // Returns no output of a failed session: a server that does not read would keep its connection open.
+  // Returns no output of a failed session but a refusal: a server that does not read would keep its
+  // connection open.
   std::size_t output(std::span<Segment> into) const override {
-    return failed_ || !shows_requests() ? 0 : writer_.outbox().segments(into);
+    return (failed_ ? writer_.refuses() : shows_requests()) ? writer_.outbox().segments(into) : 0;
   }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
