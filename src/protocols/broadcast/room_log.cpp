@@ -171,12 +171,32 @@ void RoomLog::Reader::consumed(std::size_t n) {
 
 void RoomLog::Reader::released(std::size_t n) {
   released_.move(n);
-  oldest_.store(released_.chunk->start + released_.at, std::memory_order_relaxed);
+  oldest_.store(released_.position(), std::memory_order_relaxed);
 }
 
 void RoomLog::Reader::stop_here() {
   const std::lock_guard lock(log_.mutex_);
   if (!end_) end_ = log_.end_;
+}
+
+void RoomLog::Reader::stop_at_once() {
+  end_ = consumed_.position();
+}
+
+void RoomLog::Reader::go_on() {
+  end_.reset();
+}
+
+std::uint64_t RoomLog::Reader::left() const {
+  return *end_ - consumed_.position();
+}
+
+std::uint64_t RoomLog::Reader::unreleased() const {
+  return consumed_.position() - released_.position();
+}
+
+std::uint64_t RoomLog::Reader::Place::position() const {
+  return chunk->start + at;
 }
 
 }  // namespace joust::broadcast

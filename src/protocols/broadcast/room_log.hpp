@@ -64,7 +64,13 @@ class RoomLog {
     void released(std::size_t n);
 
     bool caught_up() const;  // true if all has been consumed
-    void stop_here();        // the member gets no later messages
+    // Messages that are appended later, or not even those before, are not shown until go_on() is called.
+    void stop_here();
+    void stop_at_once();
+    void go_on();
+    // Bytes up to where the reader was stopped, and bytes that are consumed and not released.
+    std::uint64_t left() const;
+    std::uint64_t unreleased() const;
     bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
    private:
@@ -72,6 +78,7 @@ class RoomLog {
     struct Place {
       std::shared_ptr<Chunk> chunk;
       std::size_t at = 0;
+      std::uint64_t position() const;
       void move(std::size_t n);
     };
 
