@@ -138,8 +138,8 @@ TEST_F(BroadcastWebSocket, APongComesBetweenTwoMessagesOfTheRoom) {
     two.say(masked(Opcode::ping, "a") + masked(Opcode::ping, "b"));
     one.say(sent(Kind::message, 1, "third", 2));
     two.say(masked(Opcode::ping, "c"));
-    EXPECT_EQ(begin + two.hear(), first + second + bare(Opcode::pong, "a") + bare(Opcode::pong, "b") +
-                                      bare(Opcode::pong, "c") + third)
+    EXPECT_EQ(begin + two.hear(), first + second + bare(Opcode::pong, "a") + bare(Opcode::pong, "b") + third +
+                                      bare(Opcode::pong, "c"))
         << flush;
     EXPECT_EQ(one.hear(), first + second + third);
   }
@@ -162,6 +162,27 @@ TEST_F(BroadcastWebSocket, OutputKeepsItsOrderUntilItIsReleased) {
   two.session().released(first);
   two.session().released(pong.size());
   EXPECT_EQ(two.hear(), got(Kind::message, 1, "second", 1));
+}
+
+TEST_F(BroadcastWebSocket, AMemberThatPingsAndDoesNotReadIsNotReadFrom) {
+  Connection one(*room_, 1);
+  std::string pings, pongs;
+  for (int i = 0; i < 100'000; ++i) pings += masked(Opcode::ping, "");
+  one.say(pings);
+  EXPECT_EQ(one.session().want(), Want::nothing);
+  EXPECT_LT(one.session().memory(), 1U << 20);
+  EXPECT_TRUE(one.hear().starts_with(bare(Opcode::pong, "")));
+  EXPECT_EQ(one.session().want(), Want::bytes);
+}
+
+TEST_F(BroadcastWebSocket, WordsThatWaitKeepNoMessageBack) {
+  Connection one(*room_, 1), two(*room_, 2);
+  two.say(masked(Opcode::ping, "a"));
+  one.say(sent(Kind::message, 1, "before"));
+  two.session().on_drain(Pair::kBegin);
+  one.say(sent(Kind::message, 1, "after", 1));
+  EXPECT_EQ(two.hear(), bare(Opcode::pong, "a") + got(Kind::message, 1, "before") +
+                            bare(Opcode::close, code(1001, "the server stops")));
 }
 
 TEST_F(BroadcastWebSocket, FlushEachShowsOneMessageAtATime) {

@@ -80,6 +80,11 @@ void RoomLog::look(Time now) {
   if (now >= looked_ + kLookEvery) look_locked(now);
 }
 
+std::uint64_t RoomLog::end() {
+  const std::lock_guard lock(mutex_);
+  return end_;
+}
+
 // Checks all readers. Called only when the log has grown enough for one of them to have fallen too far
 // behind, or while a writer waits.
 void RoomLog::look_locked(Time now) {
@@ -177,22 +182,6 @@ void RoomLog::Reader::released(std::size_t n) {
 void RoomLog::Reader::stop_here() {
   const std::lock_guard lock(log_.mutex_);
   if (!end_) end_ = log_.end_;
-}
-
-void RoomLog::Reader::stop_at_once() {
-  end_ = consumed_.position();
-}
-
-void RoomLog::Reader::go_on() {
-  end_.reset();
-}
-
-std::uint64_t RoomLog::Reader::left() const {
-  return *end_ - consumed_.position();
-}
-
-std::uint64_t RoomLog::Reader::unreleased() const {
-  return consumed_.position() - released_.position();
 }
 
 std::uint64_t RoomLog::Reader::Place::position() const {

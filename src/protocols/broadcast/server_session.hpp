@@ -48,7 +48,9 @@ class ServerSession : public Session {
   }
 
   std::size_t output(std::span<Segment> into) const override { return output_.segments(into); }
-  Want want() const override { return finished() || publisher_.held_back() ? Want::nothing : Want::bytes; }
+  Want want() const override {
+    return finished() || publisher_.held_back() || output_.says_much() ? Want::nothing : Want::bytes;
+  }
   bool finished() const override { return broken_ || leaving_; }
   std::optional<Time> deadline() const override;
   std::string_view complaint() const override { return complaint_; }
