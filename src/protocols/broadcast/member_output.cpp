@@ -16,12 +16,12 @@ void MemberOutput::follow(RoomLog& log) {
 
 void MemberOutput::stop() {
   if (!reader_ || end_) return;
-  end_ = says() ? waiting_.back().at : log_->end();
+  end_ = log_->end();
   limit_log();
 }
 
 void MemberOutput::said(std::size_t bytes) {
-  const std::uint64_t at = reader_ ? log_->end() : 0;
+  const std::uint64_t at = end_ ? *end_ : reader_ ? log_->end() : 0;
   if (says() && waiting_.back().at == at)
     waiting_.back().bytes += bytes;
   else

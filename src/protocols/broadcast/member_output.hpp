@@ -34,7 +34,7 @@ class MemberOutput {
   }
   // Begins to send the log, from here on.
   void follow(RoomLog& log);
-  // Sends nothing that is appended to the log after this, or after the last words.
+  // Sends nothing that is appended to the log after this. Last words are written after it.
   void stop();
 
   // Like Session::output, consumed and released.

@@ -42,6 +42,7 @@ void ServerSession::hear(const Deframer::Step& step, Bytes message, Time now) {
 // A message is appended to the log as the cutter hands it on: in one frame that is not masked.
 void ServerSession::hear_websocket(const Deframer::Step& step, Time now) {
   const auto message = websocket::Message::read(step.message);
+  if (message.ends_connection()) output_.stop();
   auto next = websocket::ServerSide::Step::message;
   output_.say([&](Writer& answer) { next = websocket_->take(message, step.message, answer); });
   if (next == websocket::ServerSide::Step::answered) return;
@@ -58,11 +59,11 @@ void ServerSession::hear_websocket(const Deframer::Step& step, Time now) {
 
 // With WebSocket the last words are the reason.
 void ServerSession::end(std::string complaint, std::uint16_t code) {
+  output_.stop();
   if (websocket_ && !finished())
     output_.say([&](Writer& last) { websocket_->refuse({code, complaint}, last); });
   if (!broken_) complaint_ = std::move(complaint);
   broken_ = true;
-  output_.stop();
 }
 
 void ServerSession::on_deadline(Time now) {

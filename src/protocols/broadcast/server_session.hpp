@@ -43,6 +43,7 @@ class ServerSession : public Session {
   void on_deadline(Time now) override;
   void on_peer_finished(Time /*now*/) override { leave(); }
   void on_drain(Time /*now*/) override {
+    output_.stop();
     if (websocket_ && !finished()) output_.say([&](Writer& last) { websocket_->go_away(last); });
     leave();
   }

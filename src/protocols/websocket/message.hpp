@@ -21,6 +21,9 @@ struct Message {
   // The form in which a violation is handed on.
   static std::string of(const Violation& violation);
 
+  // Returns whether nothing is heard after it.
+  bool ends_connection() const { return kind == Kind::close || kind == Kind::violation; }
+
   Kind kind{};
   Bytes payload{};         // of the handshake: all of the head; of a violation: its words
   std::uint16_t code = 0;  // of a violation or a close; 0: a close without a code
