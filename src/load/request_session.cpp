@@ -93,6 +93,7 @@ bool RequestSession::may_send(Time now) const {
 void RequestSession::fill(Time now, std::optional<Time> slots_free) {
   const std::size_t before = writer_.outbox().size();
   const std::uint64_t first = writer_.requests();
+  writer_.write_answer();
   if (held_back_ && writer_.has_room()) progress_.free_slot(true, now);
   while (writer_.has_room() && may_send(now))
     progress_.sent(writer_.write_request(), slots_free.value_or(now), now);
@@ -177,8 +178,13 @@ void RequestSession::check(Bytes message, Time now) {
   const bool is_reply = kind == MessageKind::reply || (kind == MessageKind::last_reply && !greets_);
   const bool fits = is_reply                        ? !outstanding().empty()
                     : kind == MessageKind::greeting ? greets_ && !greeted_
-                                                    : kind == MessageKind::other;
-  if (!fits) return refuse_reply(replies_, message, now);
+                                                    : kind == MessageKind::other || kind == MessageKind::asks;
+  if (!fits) {
+    refuse_reply(replies_, message, now);
+    if (kind == MessageKind::wrong) writer_.write_refusal();
+    return;
+  }
+  if (kind == MessageKind::asks) return writer_.owe_answer();
   if (is_reply) answered(0, now);
   if (kind == MessageKind::last_reply || ends_by_plan()) ended_ = true;
   if (kind == MessageKind::greeting) ready(now);
@@ -209,6 +215,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
     case MessageKind::repeated:
       return run_.recorder().duplicated();
     case MessageKind::other:
+    case MessageKind::asks:
       return;
     case MessageKind::reply:
       break;

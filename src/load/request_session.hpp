@@ -37,10 +37,11 @@ class RequestSession final : public Session {
     if (!finished()) fail(failure, now);
   }
 
-  // Returns no output of a failed session: a server that does not read would keep its connection open. One
-  // that has handed over still sends its last words.
+  // Returns no output of a failed session but its last words, or why it refuses the server: a server that
+  // does not read would keep its connection open.
   std::size_t output(std::span<Segment> into) const override {
-    return (failed_ && !writer_.said_last()) || !shows_requests() ? 0 : writer_.outbox().segments(into);
+    const bool shows = failed_ ? writer_.refuses() || writer_.said_last() : shows_requests();
+    return shows ? writer_.outbox().segments(into) : 0;
   }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;

@@ -35,7 +35,14 @@ class RequestWriter {
   bool write_greeting();
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
-  void write_last();  // the last words, once
+  // A message has come that wants an answer.
+  void owe_answer() { owes_answer_ = !numbered_; }
+  // Writes the answers that are owed, where there is room.
+  void write_answer();
+  // Writes why the server is refused, if the exchange has words for it and nothing else waits to be sent.
+  void write_refusal();
+  bool refuses() const { return refuses_; }  // the output is such words, and no more
+  void write_last();                         // the last words, once
   // Returns whether there were last words: what the server says after them answers no request.
   bool said_last() const { return said_last_; }
   // Returns whether a request is longer than the framing allows: the server would refuse it.
@@ -56,6 +63,8 @@ class RequestWriter {
   const std::size_t largest_frame_;  // bytes, over a stream
   std::size_t too_large_ = 0;        // bytes of the first request that is larger, with its boundary
   std::uint64_t requests_ = 0;
+  bool owes_answer_ = false;
+  bool refuses_ = false;
   bool said_last_ = false;
   Outbox outbox_;
 };
