@@ -20,13 +20,17 @@ class RequestWriter {
   static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that exceeds them
 
   // Framing and exchange outlive the writer.
-  RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery)
+  // Writes at most `most` requests.
+  RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery, std::uint64_t most)
       : framing_(framing),
         exchange_(exchange),
+        most_(most),
         numbered_(delivery.lossy && !exchange.carries_numbers()),
         largest_frame_(delivery.by_message() ? SIZE_MAX : largest_frame(framing)) {}
 
   bool has_room() const { return outbox_.size() < kMostUnsent; }
+  std::uint64_t most() const { return most_; }
+  bool may_write() const { return requests_ < most_; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
   // Writes the next request, and returns its number.
@@ -54,6 +58,7 @@ class RequestWriter {
  private:
   const Framing& framing_;
   Exchange& exchange_;
+  const std::uint64_t most_;
   const bool numbered_;
   const std::size_t largest_frame_;  // bytes, over a stream
   std::size_t too_large_ = 0;        // bytes of the first request that is larger, with its boundary
