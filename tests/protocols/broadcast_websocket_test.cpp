@@ -52,14 +52,14 @@ std::string got(Kind kind, std::uint32_t member, std::string_view payload = {}, 
 }
 
 // A connection that a test gives its bytes by hand.
-class Connection {
+class Visitor {
  public:
-  explicit Connection(Service& room) : session_(room.open({})) {
+  explicit Visitor(Service& room) : session_(room.open({})) {
     session_->on_open(Pair::kBegin);
     say(request());
     EXPECT_EQ(hear(), answer());
   }
-  Connection(Service& room, std::uint32_t member) : Connection(room) {
+  Visitor(Service& room, std::uint32_t member) : Visitor(room) {
     say(sent(Kind::join, member));
     EXPECT_EQ(hear(), got(Kind::welcome, member));
   }
@@ -95,7 +95,7 @@ class BroadcastWebSocket : public testing::Test {
   // Expects that a member that says this is refused with a close code, after what was in the room before.
   void expect_close(const std::string& said, unsigned close_code, std::string_view words) {
     for (const std::size_t piece : {std::size_t{1}, std::size_t{5}, SIZE_MAX}) {
-      Connection member(*room_, 1);
+      Visitor member(*room_, 1);
       member.say(sent(Kind::message, 1, "last") + said, piece);
       EXPECT_EQ(member.hear(), got(Kind::message, 1, "last") + bare(Opcode::close, code(close_code, words)));
       EXPECT_TRUE(member.session().finished());
@@ -107,7 +107,7 @@ class BroadcastWebSocket : public testing::Test {
 };
 
 TEST_F(BroadcastWebSocket, EveryMessageReachesEveryMemberInAFrameWithoutMask) {
-  Connection one(*room_, 1), two(*room_, 2);
+  Visitor one(*room_, 1), two(*room_, 2);
   std::string all;
   for (const std::size_t size : {0, 1, 100, 112, 113, 200, 65'522, 65'523, 65'536}) {
     const std::string payload(size, 'p');
@@ -119,7 +119,7 @@ TEST_F(BroadcastWebSocket, EveryMessageReachesEveryMemberInAFrameWithoutMask) {
 }
 
 TEST_F(BroadcastWebSocket, FragmentsAreJoined) {
-  Connection one(*room_, 1), two(*room_, 2);
+  Visitor one(*room_, 1), two(*room_, 2);
   const std::string message = content(Kind::message, 1, "in pieces");
   one.say(masked(Opcode::binary, message.substr(0, 4), false) + masked(Opcode::ping, "between") +
           masked(Opcode::continuation, message.substr(4)));
@@ -130,7 +130,7 @@ TEST_F(BroadcastWebSocket, FragmentsAreJoined) {
 TEST_F(BroadcastWebSocket, APongComesBetweenTwoMessagesOfTheRoom) {
   for (const char* const flush : {"batch", "each"}) {
     room_ = make_server(parameters_of(Role::serve, {{"flush", flush}}));
-    Connection one(*room_, 1), two(*room_, 2);
+    Visitor one(*room_, 1), two(*room_, 2);
     const std::string first = got(Kind::message, 1, "first"), second = got(Kind::message, 1, "second", 1),
                       third = got(Kind::message, 1, "third", 2);
     one.say(sent(Kind::message, 1, "first") + sent(Kind::message, 1, "second", 1));
@@ -146,7 +146,7 @@ TEST_F(BroadcastWebSocket, APongComesBetweenTwoMessagesOfTheRoom) {
 }
 
 TEST_F(BroadcastWebSocket, OutputKeepsItsOrderUntilItIsReleased) {
-  Connection one(*room_, 1), two(*room_, 2);
+  Visitor one(*room_, 1), two(*room_, 2);
   one.say(sent(Kind::message, 1, "first"));
   std::array<Segment, 4> shown;
   ASSERT_EQ(two.session().output(shown), 1U);
@@ -165,7 +165,7 @@ TEST_F(BroadcastWebSocket, OutputKeepsItsOrderUntilItIsReleased) {
 }
 
 TEST_F(BroadcastWebSocket, AMemberThatPingsAndDoesNotReadIsNotReadFrom) {
-  Connection one(*room_, 1);
+  Visitor one(*room_, 1);
   std::string pings, pongs;
   for (int i = 0; i < 100'000; ++i) pings += masked(Opcode::ping, "");
   one.say(pings);
@@ -176,7 +176,7 @@ TEST_F(BroadcastWebSocket, AMemberThatPingsAndDoesNotReadIsNotReadFrom) {
 }
 
 TEST_F(BroadcastWebSocket, WordsThatWaitKeepNoMessageBack) {
-  Connection one(*room_, 1), two(*room_, 2);
+  Visitor one(*room_, 1), two(*room_, 2);
   two.say(masked(Opcode::ping, "a"));
   one.say(sent(Kind::message, 1, "before"));
   two.session().on_drain(Pair::kBegin);
@@ -187,7 +187,7 @@ TEST_F(BroadcastWebSocket, WordsThatWaitKeepNoMessageBack) {
 
 TEST_F(BroadcastWebSocket, FlushEachShowsOneMessageAtATime) {
   room_ = make_server(parameters_of(Role::serve, {{"flush", "each"}}));
-  Connection one(*room_, 1);
+  Visitor one(*room_, 1);
   one.say(sent(Kind::message, 1, "a") + sent(Kind::message, 1, std::string(300, 'b'), 1));
   Segment segment;
   ASSERT_EQ(one.session().output({&segment, 1}), 1U);
@@ -198,7 +198,7 @@ TEST_F(BroadcastWebSocket, FlushEachShowsOneMessageAtATime) {
 }
 
 TEST_F(BroadcastWebSocket, ACloseIsAnsweredAfterTheRoomsMessages) {
-  Connection one(*room_, 1), two(*room_, 2);
+  Visitor one(*room_, 1), two(*room_, 2);
   one.say(sent(Kind::message, 1, "before"));
   two.say(masked(Opcode::close, code(1000)) + sent(Kind::message, 2, "unheard"));
   one.say(sent(Kind::message, 1, "after", 1));
@@ -209,10 +209,10 @@ TEST_F(BroadcastWebSocket, ACloseIsAnsweredAfterTheRoomsMessages) {
 }
 
 TEST_F(BroadcastWebSocket, AServerThatStopsGoesAway) {
-  Connection one(*room_, 1), two(*room_);
+  Visitor one(*room_, 1), two(*room_);
   one.say(sent(Kind::message, 1, "last"));
   const std::string goodbye = bare(Opcode::close, code(1001, "the server stops"));
-  for (Connection* const connection : {&one, &two}) connection->session().on_drain(Pair::kBegin);
+  for (Visitor* const connection : {&one, &two}) connection->session().on_drain(Pair::kBegin);
   EXPECT_EQ(one.hear(), got(Kind::message, 1, "last") + goodbye);
   EXPECT_EQ(two.hear(), goodbye) << "before its join";
   EXPECT_TRUE(one.session().finished());
@@ -239,7 +239,7 @@ TEST_F(BroadcastWebSocket, RefusesWithACloseCode) {
 }
 
 TEST_F(BroadcastWebSocket, RefusesWhoDoesNotJoin) {
-  Connection one(*room_, 1), twin(*room_), silent(*room_);
+  Visitor one(*room_, 1), twin(*room_), silent(*room_);
   twin.say(sent(Kind::join, 1));
   EXPECT_EQ(twin.hear(), got(Kind::refused, 1) +
                              bare(Opcode::close, code(1008, "the member number 1 is taken or too large")));
