@@ -103,6 +103,27 @@ TEST(PluginProtocol, CarriesEveryOtherFraming) {
   }
 }
 
+// A plug-in in C++ may throw what is no std::exception. It ends the connection, and not the process.
+TEST(PluginProtocol, MayThrowAnything) {
+  constexpr auto kWords = "the plug-in has thrown an exception that is no std::exception";
+  const auto fails = [&](auto change) {
+    joust_protocol_v1 table = usual_table();
+    change(table);
+    return complaint(table).contains(kWords);
+  };
+  EXPECT_TRUE(fails([](auto& table) {
+    table.on_message = [](void*, const void*, std::size_t, joust_writer*) -> const char* { throw 1; };
+  }));
+  EXPECT_TRUE(
+      fails([](auto& table) { table.write_request = [](void*, std::uint64_t, joust_writer*) { throw 1; }; }));
+  EXPECT_TRUE(fails([](auto& table) {
+    table.verify = [](void*, std::uint64_t, const void*, std::size_t) -> const char* { throw 1; };
+  }));
+  EXPECT_TRUE(
+      fails([](auto& table) { table.cut = [](const void*, std::size_t) -> std::size_t { throw 1; }; }));
+  EXPECT_TRUE(fails([](auto& table) { table.open_client = [](const joust_setup*) -> void* { throw 1; }; }));
+}
+
 TEST(PluginProtocol, MayChooseTheSizesOfItsMessages) {
   joust_protocol_v1 table = usual_table();
   table.largest_payload = 0;
