@@ -147,7 +147,9 @@ TEST(Page, TheTableHasEveryFigureExactly) {
   std::istringstream csv(csv_text(document_of_race(race)));
   std::string line;
   std::getline(csv, line);
-  EXPECT_EQ(line, "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high");
+  EXPECT_EQ(line,
+            "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high,"
+            "verified");
   while (std::getline(csv, line)) {
     std::vector<std::string> cells;
     std::istringstream row(line);
