@@ -29,6 +29,7 @@ class RequestWriter {
   bool has_room() const { return outbox_.size() < kMostUnsent; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
+  void write_more_greeting();  // only over a stream
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
   void write_last();  // the last words, once
