@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -109,7 +110,11 @@ TEST(PluginProtocol, MayThrowAnything) {
   const auto fails = [&](auto change) {
     joust_protocol_v1 table = usual_table();
     change(table);
-    return complaint(table).contains(kWords);
+    try {
+      return complaint(table).contains(kWords);
+    } catch (const std::exception& thrown) {  // of the server's side, which is in this process too
+      return std::string_view(thrown.what()).contains(kWords);
+    }
   };
   EXPECT_TRUE(fails([](auto& table) {
     table.on_message = [](void*, const void*, std::size_t, joust_writer*) -> const char* { throw 1; };
