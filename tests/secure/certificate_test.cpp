@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 
 #include "secure/guard.hpp"
 #include "secure/talking.hpp"
@@ -224,7 +225,7 @@ TEST_F(CertificateTest, AFileWithoutCertificatesIsRefused) {
     try {
       inside_tls(talking_, ServerTrust{.ca_file = file});
       FAIL() << file;
-    } catch (const std::runtime_error& refused) {
+    } catch (const std::invalid_argument& refused) {
       EXPECT_TRUE(std::string(refused.what()).contains(file)) << refused.what();
     }
   }
