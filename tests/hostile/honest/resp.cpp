@@ -24,11 +24,12 @@ Conversation resp_conversation(const Circumstances& circumstances) {
       ask("*3\r\n$3\r\nSET\r\n" + bulk(key) + bulk(value), "+OK\r\n");
       ask("*2\r\n$3\r\nGET\r\n" + bulk(key), bulk(value));
     }
-    ask("*2\r\n$3\r\nDEL\r\n" + bulk(key) + "PING\r\n", "");
-    peer.finish();
-    const std::string last = peer.receive_to_end();
+    peer.send("*2\r\n$3\r\nDEL\r\n" + bulk(key) + "PING\r\n");
+    const std::string last = peer.receive(std::string_view(":1\r\n+PONG\r\n").size());
     if (last != ":1\r\n+PONG\r\n" && last != ":0\r\n+PONG\r\n")
-      throw WrongReply("the last replies are not right");
+      throw WrongReply("the last replies have other bytes than they should");
+    peer.finish();
+    if (!peer.receive_to_end().empty()) throw WrongReply("bytes behind the last reply");
   };
 }
 
