@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/units.hpp"
@@ -63,6 +64,15 @@ void make_trial(Load& load) {
     throw UsageError("--try shows messages, and 'file' moves files: leave it out");
   load.plan.messages = load.tries;
   load.plan.connections = 1;
+}
+
+// Returns whether a protocol can travel inside another one, by its option `framing`.
+bool travels_inside(const Program& program, const std::string& name, const std::string& outer) {
+  const Protocol* const protocol = program.find_protocol(name);
+  if (protocol == nullptr) return false;
+  const auto framing = std::ranges::find(protocol->options, "framing", &ProtocolOption::name);
+  return framing != protocol->options.end() &&
+         std::ranges::find(framing->choices, outer) != framing->choices.end();
 }
 
 }  // namespace
@@ -201,11 +211,17 @@ void Load::take_planned() {
 void Load::take_url() {
   const auto parsed = parse_load_url(url);
   if (!parsed) throw UsageError(parsed.error());
-  const bool other_protocol = protocol.name_option->given() && protocol.name != parsed->protocol;
+  const bool is_inside =
+      protocol.name_option->given() && travels_inside(program, protocol.name, parsed->protocol);
+  const bool other_protocol =
+      protocol.name_option->given() && protocol.name != parsed->protocol && !is_inside;
   if (!connect.empty() || other_protocol || protocol.given.contains("path") ||
       protocol.given.contains("host"))
     throw UsageError(fmt::format("{} has it all: leave -p, --connect, --path and --host out", url));
-  protocol.name = parsed->protocol;
+  if (is_inside)
+    protocol.given.emplace("framing", parsed->protocol);
+  else
+    protocol.name = parsed->protocol;
   connect = parsed->address;
   secure_url = parsed->secure;
   protocol.given["path"] = parsed->path;

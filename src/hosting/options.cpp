@@ -204,11 +204,14 @@ void check_tls(const LoadPlan& plan, const Engine& engine, const std::string& co
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
-  if (!plan.reconnects()) return;
+  const char* const option = plan.messages_per_connection ? "--messages-per-connection"
+                             : plan.reconnects()          ? "--reconnect"
+                                                          : nullptr;
+  if (option == nullptr) return;
   if (engine.in_process)
-    throw Refusal(fmt::format("engine '{}' has no sockets: leave --reconnect out", engine.name));
-  if (const std::string reason = reconnect_mismatch(protocol); !reason.empty())
-    throw Refusal(fmt::format("protocol '{}' with --reconnect: {}", protocol.name, reason));
+    throw Refusal(fmt::format("engine '{}' has no sockets: leave {} out", engine.name, option));
+  if (const std::string reason = reconnect_mismatch(plan, &engine, protocol); !reason.empty())
+    throw Refusal(fmt::format("protocol '{}' with {}: {}", protocol.name, option, reason));
 }
 
 namespace {

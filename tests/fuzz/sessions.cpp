@@ -206,8 +206,11 @@ class Server {
 
 struct Room : Server {
   Room()
-      : Server(broadcast::make_server,
-               {{"flush", "batch"}, {"room-bytes", "1MiB"}, {"member-rate", "0"}, {"min-rate", "1KiB"}}) {}
+      : Server(broadcast::make_server, {{"framing", "length"},
+                                        {"flush", "batch"},
+                                        {"room-bytes", "1MiB"},
+                                        {"member-rate", "0"},
+                                        {"min-rate", "1KiB"}}) {}
 };
 
 struct WorkServer : Server {

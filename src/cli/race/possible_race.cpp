@@ -109,10 +109,10 @@ std::string mismatch_of_knobs(const Engine& client, const Settings& knobs) {
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
   const LoadPlan load = one.load_at_some_rate();
-  if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
   std::string reason = tls_mismatch(load, server, client);
+  if (reason.empty()) reason = reconnect_mismatch(load, client, protocol);
   if (reason.empty() && server != nullptr)
     reason = mismatch(*server, entry.contestant.server.threads, load.connections);
   if (reason.empty() && client != nullptr)
