@@ -108,6 +108,10 @@ class Exchange {
   // is called again until then, and more than one answer may come.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
+  // Writes more of the greeting, of which some has been answered; it may write nothing. Called after each
+  // message until classify() has recognized the answer. Only over a stream.
+  virtual void write_more_greeting(Writer& /*greeting*/) {}
+
   // Classifies a message. `number` is that of the oldest outstanding request. By default each message is a
   // reply.
   [[nodiscard]] virtual MessageKind classify(std::uint64_t number, Bytes message) {

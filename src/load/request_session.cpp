@@ -188,6 +188,7 @@ void RequestSession::check(Bytes message, Time now) {
   if (is_reply) answered(0, now);
   if (kind == MessageKind::last_reply || ends_by_plan()) ended_ = true;
   if (kind == MessageKind::greeting) ready(now);
+  if (greets_ && !greeted_) writer_.write_more_greeting();
 }
 
 void RequestSession::check_numbered(Bytes message, Time now) {

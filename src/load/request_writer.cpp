@@ -13,6 +13,11 @@ bool RequestWriter::write_greeting() {
   return exchange_.write_greeting(greeting);
 }
 
+void RequestWriter::write_more_greeting() {
+  Writer greeting(framing_, outbox_);
+  exchange_.write_more_greeting(greeting);
+}
+
 std::uint64_t RequestWriter::write_request() {
   const std::size_t before = outbox_.size();
   if (numbered_) {

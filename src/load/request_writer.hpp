@@ -33,6 +33,7 @@ class RequestWriter {
   bool may_write() const { return requests_ < most_; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
+  void write_more_greeting();  // only over a stream
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
   // A message has come that wants an answer.

@@ -53,6 +53,9 @@ class TracedExchange final : public Exchange {
                  [&](Writer& own) { has_greeting = inner_->write_greeting(own); });
     return has_greeting;
   }
+  void write_more_greeting(Writer& greeting) override {
+    show_written(What::sent_first, greeting, [&](Writer& own) { inner_->write_more_greeting(own); });
+  }
   void write_request(std::uint64_t number, Writer& request) override {
     show_written(What::sent, request, [&](Writer& own) { inner_->write_request(number, own); });
   }

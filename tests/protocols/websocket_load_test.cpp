@@ -7,27 +7,22 @@
 #include <optional>
 #include <stdexcept>
 
-#include "load/run.hpp"
-#include "protocols/table.hpp"
+#include "protocols/load_fixture.hpp"
 #include "protocols/websocket/message.hpp"
 #include "protocols/websocket/message_cutter.hpp"
 #include "protocols/websocket/options.hpp"
 #include "protocols/websocket/protocol.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "session/handler_session.hpp"
-#include "session/pair.hpp"
 
 namespace joust::websocket {
 namespace {
 
 using namespace test;
-using std::chrono::seconds;
 
 Parameters client_parameters(const Settings& options = {}, std::size_t payload = 32) {
-  const auto all = builtin_protocols();
   Parameters parameters =
-      standard_parameters(*std::ranges::find(all, "websocket", &Protocol::name), Role::dial);
-  for (const auto& [name, value] : options) parameters.options[name] = value;
+      joust::test::parameters_of(joust::test::protocol_called("websocket"), Role::dial, options);
   parameters.payload = payload;
   return parameters;
 }
@@ -46,22 +41,14 @@ std::string echo(const Message& message) {
   return bare(message.kind == Message::Kind::text ? Opcode::text : Opcode::binary, as_text(message.payload));
 }
 
-class WebSocketLoad : public testing::Test {
+class WebSocketLoad : public joust::test::JoinedLoad {
  public:
-  std::optional<LoadRun> run_;
+  using JoinedLoad::run_;
 
  protected:
+  WebSocketLoad() : JoinedLoad("websocket") {}
   void SetUp() override {
     if (!handshake_unavailable().empty()) GTEST_SKIP() << handshake_unavailable();
-  }
-
-  void load(const LoadPlan& plan, const Parameters& parameters, Service& server,
-            Pair::Cut cut = Pair::whole) {
-    run_.emplace(plan);
-    const auto client = make_client(parameters, *run_);
-    Pair pair(client->open({}), server.open({}), std::move(cut));
-    pair.pass(seconds(1));
-    EXPECT_TRUE(pair.over());
   }
 
   // Returns what the load says of a server that gives these answers.
@@ -98,8 +85,6 @@ class WebSocketLoad : public testing::Test {
         },
         options);
   }
-  std::uint64_t verified() const { return run_->recorder().counts().verified; }
-
   std::vector<Message::Kind> heard_;
 };
 

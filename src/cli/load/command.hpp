@@ -65,6 +65,7 @@ struct Load {
   bool forks = false;    // the engine has processes, which are part of this load
 
   int run();
+  void take_planned();
   void take_url();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void make_plan(const Protocol& chosen_protocol);
@@ -83,9 +84,10 @@ struct Load {
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;
-  std::string trouble(const LoadResult& result) const;
+  std::string trouble(const Loaded& whom, const LoadResult& result) const;
   void emit(std::string_view event) const;
   nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;
+  Settings stated_options(const Loaded& whom) const;
   std::string write(const nlohmann::ordered_json& document) const;
 };
 

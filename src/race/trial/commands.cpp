@@ -109,7 +109,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  add_socket(words, one.socket, client, entry.client_tcp);
+  if (!entry.in_process) add_socket(words, one.socket, client, entry.client_tcp);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
