@@ -26,6 +26,15 @@ std::string help_of(const std::string& name, const Program& program) {
   return join(meanings, "; ");
 }
 
+// Returns the row by which values of an option are read, of those of all protocols that have one of that name:
+// the one that takes a file, if there is one. Which protocol is spoken is not known yet.
+const ProtocolOption& row_that_reads(const ProtocolOption& first, const Program& program) {
+  for (const Protocol* protocol : program.all_protocols())
+    for (const ProtocolOption& option : protocol->options)
+      if (option.name == first.name && option.from_file != ProtocolOption::FromFile::no) return option;
+  return first;
+}
+
 bool is_switch(const ProtocolOption& option) {
   return option.choices == std::vector<std::string>{"no", "yes"};
 }
@@ -47,8 +56,9 @@ void ProtocolArguments::add_to(Command command, const Program& program, Role sid
 void ProtocolArguments::add_options_to(Command command, const Program& program, std::optional<Role> side) {
   std::set<std::string> known;
   for (const Protocol* protocol : program.all_protocols())
-    for (const ProtocolOption& option : protocol->options) {
-      if (!known.insert(option.name).second) continue;
+    for (const ProtocolOption& first : protocol->options) {
+      if (!known.insert(first.name).second) continue;
+      const ProtocolOption& option = row_that_reads(first, program);
       const auto take = [this, &option, is_switch = is_switch(option)](const std::string& value) {
         if (value.empty() && !is_switch)
           throw UsageError(fmt::format("--{}: the value is empty", option.name));
