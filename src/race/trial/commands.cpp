@@ -101,7 +101,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
                  const std::string& address, const std::string& json, PlanAs how) {
   const EngineChoice& client = entry.contestant.client;
   Words words{"load", "-e", client.engine, "-p", protocol_word(one)};
-  if (!entry.in_process) add(words, "--connect", address);
+  if (!entry.in_process && !address.empty()) add(words, "--connect", address);
   if (one.load.turns) words.emplace_back(one.load.counted_turns ? "--counted-turns" : "--turns");
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
@@ -111,7 +111,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
   words.emplace_back("--events");
-  add(words, "--json", json);
+  if (!json.empty()) add(words, "--json", json);
   return words;
 }
 
