@@ -13,6 +13,7 @@
 
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
+#include "cli/load/over_hosts.hpp"
 #include "cli/load/url.hpp"
 #include "hosting/options.hpp"
 #include "load/plan_json.hpp"
@@ -113,6 +114,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_reconnect(plan, chosen, chosen_protocol);
   check_tls(plan, chosen, connect);
   if (search_option->given()) prepare_search();
+  if (!hosts.start_at.empty()) prepare_start();
   prepare_progress();
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -141,6 +143,7 @@ void Load::make_plan(const Protocol& chosen_protocol) {
       plan.messages = usual;
   }
   if (tries > 0) make_trial(*this);
+  if (part) part->apply_to(plan);
   plan.counted_turns = counted_turns_asked;
   plan.turns = turns_asked || counted_turns_asked;
 }
@@ -157,6 +160,14 @@ void Load::prepare_search() {
   criterion = *parsed;
   if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::seconds(1);
   if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(200);
+}
+
+void Load::prepare_start() {
+  if (plan.turns || criterion || tries > 0)
+    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
+  const auto time = parse_start(hosts.start_at);
+  if (!time) throw UsageError("--start-at: " + time.error());
+  begins = *time;
 }
 
 // Chooses the interval of progress lines. They are for people who wait, so none go to a pipe or a file unless
@@ -207,8 +218,22 @@ void Load::take_url() {
   if (protocol.name == "http" && !protocol.given.contains("text")) protocol.given.emplace("body", "any");
 }
 
+// Takes what the conductor of a load over several hosts has determined, in place of the options.
+void Load::take_part() {
+  part = part_from(hosts.part);
+  if (!part)
+    throw UsageError("--part is passed by joust itself, to the processes of a load over several hosts");
+  connect = part->connect;
+  json = part->json;
+  progress = "none";
+  events = true;
+}
+
 int Load::run() {
   if (!url.empty()) take_url();
+  if (!hosts.part.empty()) take_part();
+  if (hosts.conducts(program)) return load_over_hosts(*this);
+  if (!hosts.serve.empty() && !part) throw UsageError("--serve needs --hosts");
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
@@ -296,6 +321,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
                    "--events, ends with SIGTERM");
   command.add_flag("--counted-turns", load->counted_turns_asked,
                    "the same, and the value is the number of messages or transfers of each connection");
+  load->hosts.add_to(command);
   load->socket.add_to(command);
   command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
                          "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",

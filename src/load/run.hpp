@@ -86,6 +86,12 @@ class LoadRun {
   std::optional<Time> opens() const { return load(opens_); }
   std::optional<Time> closes() const { return load(closes_); }
 
+  // Delays the start of a load without turns: `hold` is called when all connections are open, on the thread
+  // of the last one, and returns the time at which the first messages are due: now. Must be set before the
+  // run.
+  using Hold = std::function<Time()>;
+  void hold(Hold hold) { hold_ = std::move(hold); }
+
   // Calls `observer` once at each milestone, in their order, on the thread of the first connection that
   // reaches it; never if no connection was opened. A thread of its own would slow down the system calls of a
   // process with a single thread. Must be set before the run.
@@ -145,6 +151,7 @@ class LoadRun {
   std::atomic<std::int64_t> windows_ns_{0};
 
   Observer observer_ = [](Milestone) {};
+  Hold hold_{};
   std::array<std::atomic<bool>, 3> reached_{};  // by milestone
 
   mutable std::mutex mutex_;

@@ -11,7 +11,8 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "hosts": {"base"},
     "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
@@ -75,7 +76,7 @@ SIBLINGS = {
                 "engines/kqueue.hpp"},
     "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp",
                   "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp"},
-    "cli": {"cli/common/", "cli/file_tool/"},
+    "cli": {"cli/common/", "cli/file_tool/", "cli/hosts/"},
 }
 
 PURE = ("src/session/", "src/connection/", "src/protocols/", "src/files/protocol/", "src/stats/",

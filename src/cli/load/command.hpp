@@ -11,7 +11,9 @@
 #include "cli/common/command.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/load/hosts_arguments.hpp"
 #include "cli/load/progress.hpp"
+#include "cli/load/start_time.hpp"
 #include "cli/load/turn_taking.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
@@ -46,6 +48,10 @@ struct Load {
   std::string wanted{};                  // the text of --search
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
+  HostsArguments hosts{};
+  std::optional<LoadPartArguments> part{};  // this process is a part of a load over several hosts
+  std::optional<StartTime> start{};         // delays the start
+  Time begins{};                            // the time of --start-at
   std::string connect{};
   std::string url{};        // http://... or ws://..., in place of -p, --connect, --path and --host
   bool secure_url = false;  // https:// or wss://
@@ -66,9 +72,11 @@ struct Load {
 
   int run();
   void take_url();
+  void take_part();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void make_plan(const Protocol& chosen_protocol);
   void prepare_search();
+  void prepare_start();
   void prepare_progress();
   std::vector<std::string> remarks(const Engine& chosen) const;
   Loading loading(const Loaded& whom, Tally& tally) const;
@@ -80,6 +88,7 @@ struct Load {
   int measure_once(const Loaded& whom);
   int search(const Loaded& whom);
   int show_messages(const Loaded& whom);
+  void hold_start(LoadRun& run, Stop& stop);
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;

@@ -6,6 +6,7 @@
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "cli/common/merged_load.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -22,6 +23,12 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Returns a time of the monotonic clock by the clock of the day, in nanoseconds since 1970.
+std::int64_t utc_ns(Time time) {
+  const Duration ago = Clock::now() - time;
+  return Duration(std::chrono::system_clock::now().time_since_epoch()).count() - ago.count();
+}
 
 }  // namespace
 
@@ -68,12 +75,18 @@ Loading Load::loading(const Loaded& whom, Tally& tally) const {
                  protocol.parameters(whom.protocol, Role::serve), tally);
 }
 
+void Load::hold_start(LoadRun& run, Stop& stop) {
+  start.emplace(part ? std::nullopt : std::optional(begins));
+  run.hold([this, &stop] { return start->wait(stop); });
+}
+
 LoadResult Load::measure(const Loaded& whom) {
   // Making the load may take long, and can be interrupted: signals still end the program at once.
   Loading prepared = loading(whom, whom.tally);
   Stop stop;
   if (plan.turns) turns.emplace(prepared.run());
-  const Signals signals(stop, TurnTaking::begin);
+  if (part || !hosts.start_at.empty()) hold_start(prepared.run(), stop);
+  const Signals signals(stop, start ? StartTime::pass : TurnTaking::begin);
   return drive(prepared, whom, stop);
 }
 
@@ -163,6 +176,7 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
   whole["options"] = options_json(parameters.options);
+  whole[kWindowUtc] = result.window ? nlohmann::ordered_json(utc_ns(result.window->from)) : nullptr;
   return write(whole);
 }
 

@@ -8,6 +8,7 @@
 // memory.
 #include "protocols/resp/protocol.hpp"
 
+#include "joust/load_plan.hpp"
 #include "protocols/resp/options.hpp"
 
 namespace joust {
