@@ -59,15 +59,15 @@ Step<> ServerProcess::start_engine() {
 }
 
 Step<> ServerProcess::start_foreign() {
-  const std::uint16_t port = free_port();
+  const std::uint16_t port = free_port(values_.address);
   values_.port = fmt::format("{}", port);
   ChildCommand command = order_.command;
   command.words.back() = server_command(command.words.back(), values_);
   if (auto started = processes_.start(part(), command); !started) return started;
-  address_ = "127.0.0.1:" + values_.port;
+  address_ = host_and_port(values_.address, values_.port);
   if (auto awaited = await_foreign(port); !awaited) return awaited;
   const ListeningAddresses listening = listening_addresses(part().child->processes());
-  if (!listening.complete || listening.reached_at(port)) return {};
+  if (!listening.complete || listening.reached_at(address_)) return {};
   return std::unexpected(failure_of(
       part(),
       fmt::format("no process that the command has started listens on {}: another program answers there",
@@ -89,7 +89,7 @@ Step<> ServerProcess::await_foreign(std::uint16_t port) {
     processes_.wait_until(deadline, [&] { return child.is_ready() || child.ended(); });
     if (!child.is_ready()) return give_up(fmt::format("print a line with '{}'", ready), why_silent(child));
   }
-  while (!accepts(port)) {
+  while (!accepts(values_.address, port)) {
     if (is_over()) return give_up("accept a connection on " + address_, listens_elsewhere(child));
     const Time next = Clock::now() + kPause;
     processes_.wait_until(std::min(next, deadline), [&] { return child.ended(); });
