@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "race/figures/hosts_wording.hpp"
 #include "race/figures/wording.hpp"
 #include "race/set_up/cpu_list.hpp"
 #include "race/set_up/rates.hpp"
@@ -195,7 +196,7 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   }
   for (const CaseResult& one : race.cases) text += matrix_text(one, terminal);
   text += sweeps_text(race, terminal);
-  return text + "Loopback: no network was measured.\n";
+  return text + wrapped(race::network_sentence(race.hosts), 0, terminal.columns) + "\n";
 }
 
 }  // namespace joust::report

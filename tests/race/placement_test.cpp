@@ -151,7 +151,7 @@ class ClientThreads : public Placement {
   std::uint64_t loops_on(const std::vector<CpuPlace>& allowed, std::uint64_t server_loops = 1) {
     scenario.contestants.front().server.threads = server_loops;
     for (Contestant& contestant : scenario.contestants) contestant.client = client;
-    choose_client_threads(scenario, catalogue, allowed);
+    choose_client_threads(scenario, catalogue, allowed, most_loops(scenario, &Contestant::server));
     return scenario.contestants.back().client.threads;
   }
 

@@ -11,7 +11,8 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting",
+            "plugins"} | _MEASURED,
     "hosts": {"base"},
     "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
@@ -22,6 +23,8 @@ ROOMS = {
     "race/judgement": {"race/checks", "race/figures", "race/model", "base"},
     "race/checks": {"race/figures", "race/set_up", "race/model", "net", "stats", "base"},
     "race/figures": {"race/set_up", "race/model", "measure", "stats", "base"},
+    "race/hosts": {"hosts", "race/trial", "race/scenario", "race/set_up", "race/model",
+                   "load", "measure", "net", "base"},
     "race/trial": {"race/scenario", "race/set_up", "race/model",
                    "files/store", "load", "measure", "net", "base"},
     "race/scenario": {"race/set_up", "race/model", "base"},

@@ -15,8 +15,13 @@ namespace {
 using Message = nlohmann::json;
 using namespace std::chrono_literals;
 
-constexpr Duration kForHello = 30s, kForClock = 5s;
-constexpr int kRoundTrips = 40;
+constexpr Duration kForHello = 30s;
+
+ClockOffset clock_of(HostLink& link) {
+  const auto clock = measure_clock(link);
+  if (!clock) throw std::runtime_error(fmt::format("{}: the clock: {}", link.name(), clock.error()));
+  return *clock;
+}
 
 }  // namespace
 
@@ -37,27 +42,9 @@ Cluster::Cluster(const Program& program, const std::string& version, const std::
       throw std::runtime_error(fmt::format("{}: it has joust {}, and {} has {}", link->name(), other,
                                            links_.empty() ? "this host" : links_.front()->name(), version));
     if (i >= names.size()) link = make(fmt::format("{} on {}", place, hello->value("host", "?")));
-    clocks_.push_back(i == 0 ? ClockOffset{} : measured_offset(*link));
+    clocks_.push_back(i == 0 ? ClockOffset{} : clock_of(*link));
     links_.push_back(std::move(link));
   }
-}
-
-// The time that a reply names lies between those of the request and of the reply. The shortest round trip
-// says it best.
-ClockOffset Cluster::measured_offset(HostLink& link) const {
-  ClockOffset best{.error = Duration::max()};
-  for (int i = 0; i < kRoundTrips; ++i) {
-    const Time before = Clock::now();
-    const auto reply = link.call({{"do", "clock"}}, kForClock);
-    const Duration took = Clock::now() - before;
-    if (!reply || !reply->contains("now_ns"))
-      throw std::runtime_error(fmt::format("{}: the clock: {}", link.name(),
-                                           reply ? reply->value("failed", "no time") : reply.error()));
-    if (took / 2 >= best.error) continue;
-    const Time there(Duration(reply->at("now_ns").get<std::int64_t>()));
-    best = {.offset = there - (before + took / 2), .error = took / 2};
-  }
-  return best;
 }
 
 }  // namespace joust

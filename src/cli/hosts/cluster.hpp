@@ -8,15 +8,10 @@
 
 #include "cli/common/command.hpp"
 #include "cli/hosts/processes.hpp"
+#include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
 
 namespace joust {
-
-// The difference of a host's monotonic clock to the conductor's.
-struct ClockOffset {
-  Duration offset{};
-  Duration error{};  // half of the least round trip; 0 for the conductor's own host
-};
 
 // All hosts of a run, by rank, as the conductor sees them: rank 0 is its own. One thread.
 class Cluster {
@@ -32,8 +27,6 @@ class Cluster {
   const ClockOffset& clock(std::size_t rank) const { return clocks_.at(rank); }
 
  private:
-  ClockOffset measured_offset(HostLink& link) const;
-
   HostedProcesses own_;
   const hosts::Handlers handlers_;
   std::vector<std::unique_ptr<HostLink>> links_{};

@@ -61,7 +61,7 @@ Message taken_text(const std::string& path, bool keep) {
 }  // namespace
 
 hosts::Handlers HostedProcesses::handlers() {
-  return {
+  hosts::Handlers all{
       {"hello",
        [this](const Message&) {
          return Message{{"version", version_}, {"host", host_name()}};
@@ -79,6 +79,8 @@ hosts::Handlers HostedProcesses::handlers() {
        }},
       {"stop", [this](const Message& request) { return stop(request); }},
   };
+  all.merge(sides_.handlers());
+  return all;
 }
 
 race::Child& HostedProcesses::named(const Message& request) {

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "hosts/agent.hpp"
+#include "net/stop.hpp"
+#include "race/hosts/agent.hpp"
 #include "race/trial/child.hpp"
 
 namespace joust {
@@ -37,6 +39,8 @@ class HostedProcesses {
   std::string await_event(race::Child& child, const std::string& event, Time deadline) const;
 
   const std::string version_;
+  const Stop stop_{};
+  race::SideAgent sides_{stop_};
   std::map<std::string, std::unique_ptr<race::Child>> children_{};
 };
 

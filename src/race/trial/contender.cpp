@@ -21,7 +21,7 @@ bool Contender::start() {
 std::optional<Turn> Contender::take_turn(TurnSize size, bool recorded) {
   auto awake = load_->wake();
   if (!succeeded(awake, trial_)) return std::nullopt;
-  auto at_rest_s = server_->wake();
+  auto at_rest_s = server_->wake(size);
   if (!succeeded(at_rest_s, trial_)) return std::nullopt;
   trial_.cpu_s_at_rest += *at_rest_s;
   auto turn = load_->take_turn(size, recorded);

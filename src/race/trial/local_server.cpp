@@ -63,7 +63,7 @@ double LocalServer::read_s() {
   return family_.read_s(processes, part().child->ended_cpu_s());
 }
 
-Step<double> LocalServer::wake() {
+Step<double> LocalServer::wake(TurnSize /*turn*/) {
   const double used_s = read_s() - at_rest_s_;
   if (part().child) {
     part().child->send_all(SIGCONT);

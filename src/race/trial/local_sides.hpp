@@ -22,7 +22,7 @@ class LocalServer : public ServerSide {
 
   Step<ServerStart> start() override;
   Step<> settle() override;
-  Step<double> wake() override;
+  Step<double> wake(TurnSize turn) override;
   Step<SideTurn> rest() override;
   Step<> sum_up() override;
   Step<ServerEnd> finish() override;

@@ -56,7 +56,8 @@ class ServerSide {
   virtual ~ServerSide() = default;
   virtual Step<ServerStart> start() = 0;
   virtual Step<> settle() = 0;      // all connections are open; it is stopped afterwards
-  virtual Step<double> wake() = 0;  // returns the CPU time that it has used while it was stopped
+  // Returns the CPU time that it has used while it was stopped. `turn`: the one that follows.
+  virtual Step<double> wake(TurnSize turn) = 0;
   virtual Step<SideTurn> rest() = 0;
   virtual Step<> sum_up() = 0;  // all turns are over; it goes on until the load has ended
   virtual Step<ServerEnd> finish() = 0;
