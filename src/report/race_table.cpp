@@ -94,8 +94,8 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
                 Paint::bold, terminal) +
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += results_table(one, terminal) + "\n" + cpu_table(one, terminal) + "\n" + costs_table(one, terminal) +
-          "\n";
+  text += results_table(one, terminal) + "\n" + cpu_table(race, one, terminal) + "\n" +
+          costs_table(one, terminal) + "\n";
   text += notes_text(one, terminal) + last_words_text(one, terminal);
   text += checks_text(one, terminal) + "\n";
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
