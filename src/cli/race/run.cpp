@@ -48,6 +48,8 @@ namespace {
 
 static_assert(race::kBeyondThreshold == kThreshold);
 
+constexpr const char* kCallsOverHosts = "not counted: the sides are on several hosts";
+
 // Removes the program's name before a child's complaint, because this program's own complaint begins with it
 // too.
 std::string without_name(std::string words, const Program& program) {
@@ -211,7 +213,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   const Time begun = Clock::now();
   {
     report::RaceProgress progress(shown_as(progress_as));
-    if (meeting) race::leave_out_calls(plan, "not counted: the sides are on several hosts");
+    if (meeting) race::leave_out_calls(plan, kCallsOverHosts);  // it may be planned again
     const auto running = runner(scenario, cpus, stop);
     result = race::run_race(scenario, std::move(plan), *running, progress, stop);
     if (meeting) result.hosts = race::with_clocks(meeting->facts, static_cast<race::HostsRunner&>(*running));
@@ -313,6 +315,7 @@ int Race::run() {
   const race::CpuPlan cpus = place(raced, catalogue);
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   plan.cpus = cpus;
+  if (meeting) race::leave_out_calls(plan, kCallsOverHosts);
   ensure_possible(program, raced, plan);
   ensure_files();
   if (dry_run) {

@@ -22,11 +22,12 @@ constexpr const char* kAllowsMore = " (--ready-timeout allows more)";
 
 // Returns where a foreign server listens in place of the address that the load connects to, and where it
 // would have found its port.
-std::string listens_elsewhere(Child& server) {
+std::string listens_elsewhere(Child& server, const CommandValues& values) {
   const std::vector<std::string> addresses = listening_addresses(server.processes()).addresses;
   if (addresses.empty()) return "";
-  return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT",
-                     join(addresses));
+  return fmt::format("; it listens on {}, and its port is given by {{port}}, or else by the variable PORT{}",
+                     join(addresses),
+                     values.address == CommandValues().address ? "" : ", and its address by {address}");
 }
 
 // Returns a hint at why a foreign server has not printed its line.
@@ -90,7 +91,7 @@ Step<> ServerProcess::await_foreign(std::uint16_t port) {
     if (!child.is_ready()) return give_up(fmt::format("print a line with '{}'", ready), why_silent(child));
   }
   while (!accepts(values_.address, port)) {
-    if (is_over()) return give_up("accept a connection on " + address_, listens_elsewhere(child));
+    if (is_over()) return give_up("accept a connection on " + address_, listens_elsewhere(child, values_));
     const Time next = Clock::now() + kPause;
     processes_.wait_until(std::min(next, deadline), [&] { return child.ended(); });
   }
