@@ -11,7 +11,8 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting",
+            "plugins"} | _MEASURED,
     "hosts": {"base"},
     "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
