@@ -163,7 +163,8 @@ void add_merge(Command root, const Program& program, int& /*exit_code*/) {
 
 Contestants are compared within each race, and each race is one value: the interval is that of races, and is
 wide with two of them. Latency histograms are added exactly.
-Loads become one: counts, rates and histograms are added. They are the same but for connections, rate and seed.
+Loads become one: counts, rates and histograms are added. They are the same but for connections, rate and
+seed.
 Exit codes: 0 ok, 2 wrong usage, or results that are not of the same race.)",
                              program.name));
   command.callback([merge] { merge->run(); });

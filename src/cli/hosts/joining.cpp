@@ -22,6 +22,7 @@ std::optional<int> join_hosts(Program& program) {
   const auto rank = hosts::take_rank();
   if (!rank) return std::nullopt;
   if (rank->relay < 0) become_relay(program);
+  end_loads_at_signals();
   if (rank->rank > 0) {
     HostedProcesses processes(version_of(program));
     return hosts::serve_requests(*rank, processes.handlers());

@@ -42,7 +42,7 @@ std::vector<std::string> mpirun_words(const Program& program, const std::vector<
     throw UsageError("several hosts need mpirun: install openmpi-bin (script/setup hosts)");
   std::error_code unknown;
   const fs::path own = fs::read_symlink("/proc/self/exe", unknown);
-  std::vector<std::string> words{"mpirun", "-q"};
+  std::vector<std::string> words{"mpirun"};
   for (const auto& [name, value] : {std::pair{"pml", "ob1"}, std::pair{"btl", "self,tcp"}})
     words.insert(words.end(), {"--mca", name, value});
   words.insert(words.end(), {"--bind-to", "none"});

@@ -14,7 +14,9 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include <utility>
 
+#include "base/check.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "load/signalled_time.hpp"
@@ -27,6 +29,10 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostProcesses = 64;
 constexpr Duration kLongest = std::chrono::hours(25);  // a window may last for a day
+
+constexpr Duration kForOrderlyEnd = std::chrono::seconds(3);
+
+volatile std::sig_atomic_t is_to_end = 0;
 
 Duration time_of(const Message& request, const char* key) {
   return std::min<Duration>(milliseconds(request.at(key).get<std::uint32_t>()), kLongest);
@@ -59,6 +65,14 @@ Message taken_text(const std::string& path, bool keep) {
 }
 
 }  // namespace
+
+// Without SA_RESTART, so that a wait ends and looks.
+void end_loads_at_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_to_end = 1; };
+  for (const int number : {SIGTERM, SIGINT, SIGHUP})
+    checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
+}
 
 hosts::Handlers HostedProcesses::handlers() {
   hosts::Handlers all{
@@ -95,6 +109,7 @@ std::string HostedProcesses::await_event(race::Child& child, const std::string& 
     while (auto line = child.take_line())
       if (event_of(*line) == event) return *line;
     if (child.ended()) throw std::runtime_error(early_end(child));
+    if (is_to_end != 0) throw std::runtime_error("interrupted");
     if (Clock::now() >= deadline)
       throw std::runtime_error(fmt::format("not '{}' in time{}{}", event,
                                            child.last_words().empty() ? "" : ": ",
@@ -115,6 +130,21 @@ Message HostedProcesses::start(const Message& request) {
   return {{"event", Message::parse(line)}};
 }
 
+// Waits until all have ended, but not beyond the deadline, and not for long after a signal.
+void HostedProcesses::await_ends(const std::vector<race::Child*>& running, Time deadline) const {
+  const auto has_ended = [](race::Child* child) { return child->ended(); };
+  bool was_told = false;
+  while (!std::ranges::all_of(running, has_ended) && Clock::now() < deadline) {
+    if (is_to_end != 0 && !std::exchange(was_told, true)) {
+      for (race::Child* child : running) child->send(SIGTERM);
+      deadline = std::min(deadline, Clock::now() + kForOrderlyEnd);
+    }
+    race::Child::wait_any(running, -1, deadline);
+    for (race::Child* child : running)
+      while (child->take_line()) continue;
+  }
+}
+
 // Begins all loads of the request, and waits until all have ended.
 Message HostedProcesses::run(const Message& request) {
   const Time begins(Duration(request.at("at_ns").get<std::int64_t>()));
@@ -123,12 +153,7 @@ Message HostedProcesses::run(const Message& request) {
   std::vector<race::Child*> running;
   for (const Message& one : request.at("loads")) running.push_back(&named(one));
   for (race::Child* child : running) child->send(SIGUSR1, signalled_time(begins));
-  const auto has_ended = [](race::Child* child) { return child->ended(); };
-  while (!std::ranges::all_of(running, has_ended) && Clock::now() < deadline) {
-    race::Child::wait_any(running, -1, deadline);
-    for (race::Child* child : running)
-      while (child->take_line()) continue;
-  }
+  await_ends(running, deadline);
   Message results = Message::array();
   for (const Message& one : request.at("loads")) results.push_back(taken_result(one, patience));
   return {{"results", std::move(results)}};
@@ -142,10 +167,11 @@ Message HostedProcesses::taken_result(const Message& load, Duration patience) {
     result["trouble"] = fmt::format("no result {} after the start: it is stopped, or far too slow",
                                     format_duration(patience));
   else if (child.exit_code() < 0)
-    result["trouble"] = early_end(child);
+    result["trouble"] = "its load has ended: " + early_end(child);
   else
     result["document"] = taken_text(load.at("file").get<std::string>(), load.value("keep", false));
-  if (result["document"].is_null() && !result.contains("trouble")) result["trouble"] = early_end(child);
+  if (result["document"].is_null() && !result.contains("trouble"))
+    result["trouble"] = "its load has no result: " + early_end(child);
   children_.erase(load.at("id").get<std::string>());
   return result;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hosts/agent.hpp"
 #include "net/stop.hpp"
@@ -11,6 +12,10 @@
 #include "race/trial/child.hpp"
 
 namespace joust {
+
+// Lets SIGTERM, SIGINT and SIGHUP end the loads of this process in order: they write what they have measured.
+// mpirun sends them when it is interrupted, and the kernel when the relay dies.
+void end_loads_at_signals();
 
 // The processes of joust that the conductor has started on this host, by names that it has given them. They
 // are killed at the object's end, and when this process dies. One thread.
@@ -33,6 +38,7 @@ class HostedProcesses {
 
   Message start(const Message& request);
   Message run(const Message& request);
+  void await_ends(const std::vector<race::Child*>& running, Time deadline) const;
   Message taken_result(const Message& load, Duration patience);
   Message stop(const Message& request);
   race::Child& named(const Message& request);

@@ -88,7 +88,6 @@ struct Load {
   int measure_once(const Loaded& whom);
   int search(const Loaded& whom);
   int show_messages(const Loaded& whom);
-  void hold_start(LoadRun& run, Stop& stop);
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;

@@ -26,8 +26,8 @@ using Message = nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr Duration kForServer = 20s, kForStop = 10s;
-constexpr Duration kForReply = 10s;                    // beside the time that a host has for the work
-constexpr Duration kForEnd = 20s;                      // from the window's end to the result
+constexpr Duration kForReply = 5s;                     // beside the time that a host has for the work
+constexpr Duration kForEnd = 10s;                      // from the window's end to the result
 constexpr Duration kLongestCounted = 1h;               // for a load that ends after a number of messages
 constexpr Duration kLead = 250ms, kLeadOfHost = 10ms;  // from the last connection to the start
 // A start that is later is a start that was missed.
@@ -286,10 +286,11 @@ void LoadOverHosts::stop_servers() {
 int LoadOverHosts::conclude() {
   std::vector<LoadOfHost> hosts;
   for (Generator& generator : generators_) hosts.push_back(std::move(generator.outcome));
-  for (const LoadOfHost& host : hosts)
-    if (!host.trouble.empty()) complain(load_.program, fmt::format("{}: {}", host.name, host.trouble));
-  if (std::ranges::all_of(hosts, [](const LoadOfHost& host) { return host.document.is_null(); }))
-    throw std::runtime_error("no host has a result");
+  if (std::ranges::all_of(hosts, [](const LoadOfHost& host) { return host.document.is_null(); })) {
+    std::string why = "no host has a result";
+    for (const LoadOfHost& host : hosts) why += fmt::format("; {}: {}", host.name, host.trouble);
+    throw std::runtime_error(why);
+  }
   const WholeLoad whole = merged_load(hosts);
   const std::string unwritten = load_.json.empty() ? "" : load_.write(whole.document);
   if (const std::string text = load_.trouble(whole.result); !text.empty()) complain(load_.program, text);

@@ -75,17 +75,12 @@ Loading Load::loading(const Loaded& whom, Tally& tally) const {
                  protocol.parameters(whom.protocol, Role::serve), tally);
 }
 
-void Load::hold_start(LoadRun& run, Stop& stop) {
-  start.emplace(part ? std::nullopt : std::optional(begins));
-  run.hold([this, &stop] { return start->wait(stop); });
-}
-
 LoadResult Load::measure(const Loaded& whom) {
   // Making the load may take long, and can be interrupted: signals still end the program at once.
   Loading prepared = loading(whom, whom.tally);
   Stop stop;
   if (plan.turns) turns.emplace(prepared.run());
-  if (part || !hosts.start_at.empty()) hold_start(prepared.run(), stop);
+  if (part || !hosts.start_at.empty()) start.emplace(part ? std::nullopt : std::optional(begins));
   const Signals signals(stop, start ? StartTime::pass : TurnTaking::begin);
   return drive(prepared, whom, stop);
 }
@@ -94,7 +89,9 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   opened_at = {};
   used_over = {};
   forks = whom.engine.separate_processes;
-  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  LoadRun::Hold hold;
+  if (start) hold = [&] { return start->wait(stop); };
+  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); }, std::move(hold));
   {
     std::optional<LoadProgress> shown;
     if (progress_every > Duration{} && !plan.turns) {

@@ -132,7 +132,9 @@ int main(int argc, char** argv) {
                stderr);
     return 2;
   }
-  ::signal(SIGPIPE, SIG_IGN);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignore, nullptr);
   try {
     return joust::hosts::Relay(argv + 1).run();
   } catch (const std::exception& error) {

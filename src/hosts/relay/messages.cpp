@@ -14,7 +14,7 @@ namespace {
 // Tags of MPI.
 enum Tag : int { kMessage = 1, kEnded = 2, kEnd = 3 };
 
-constexpr Duration kLongestSend = std::chrono::seconds(20);
+constexpr Duration kLongestSend = std::chrono::seconds(10);
 constexpr unsigned kLongestLeave_s = 5;
 constexpr std::size_t kHeadBytes = sizeof(std::int64_t);  // the quiet time in ms, before the body
 
