@@ -197,6 +197,33 @@ TEST_F(RaceOverHosts, AHostThatIsLostFailsTheTrialsByName) {
   }
 }
 
+// A link whose other end never answers.
+class Silent : public HostLink {
+ public:
+  const std::string& name() const override { return name_; }
+  std::expected<json, std::string> call(const json&, Duration) override {
+    ++calls;
+    return std::unexpected("no reply came");
+  }
+  std::expected<void, std::string> post(const json&) override { return {}; }
+  std::expected<json, std::string> await(Duration) override { return call({}, {}); }
+
+  int calls = 0;
+
+ private:
+  const std::string name_ = "silent";
+};
+
+TEST_F(RaceOverHosts, AHostThatHangsIsWaitedForOnceInATrial) {
+  Silent silent;
+  HostsRunner over_hosts({.scenario = scenario, .cpus = {.server = "any", .client = "any"}, .stop = stop},
+                         {.server = {.link = &silent, .address = "127.0.0.1"}, .loads = {{.link = &b}}});
+  Entry entry{.contestant = scenario.contestants.front()};
+  const Trial trial = over_hosts.run({.load_case = scenario.cases.front(), .entry = entry});
+  EXPECT_EQ(trial.failure, "host silent: no reply came");
+  EXPECT_EQ(silent.calls, 1) << "neither for its end";
+}
+
 TEST_F(RaceOverHosts, AServerThatFailsIsNamedWithItsHost) {
   scenario = fake_scenario({"dies-at-start"}, 2);
   HostsRunner over_hosts = runner();

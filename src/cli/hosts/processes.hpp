@@ -28,9 +28,11 @@ class HostedProcesses {
   //   hello                               the version, the name of this host
   //   clock                               now_ns, on this host's monotonic clock
   //   start id words until patience_ms    starts joust; returns the event, a line of its output
-  //   run loads at_ns patience_ms         begins loads (id, file) that hold their start; returns their
-  //   results rest for_ms                         does nothing stop id patience_ms                 ends a
-  //   server; returns its last event
+  //   run loads at_ns patience_ms         begins loads (id, file) that hold their start; returns results
+  //   rest for_ms                         does nothing
+  //   stop id patience_ms                 ends a server; returns its last event
+  //
+  // and what the sides of a race are asked for (race/hosts/agent.hpp).
   hosts::Handlers handlers();
 
  private:

@@ -43,24 +43,29 @@ LoadTurn together(const std::vector<LoadTurn>& turns) {
   return sum;
 }
 
+RemoteLoads::RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number)
+    : hosts_(std::move(hosts)), number_(number) {
+  for (const LoadHost& host : hosts_) links_.emplace_back(*host.link);
+}
+
 // Returns the results of all hosts, or the first failure. The replies of all are awaited in any case: a late
 // one would be taken for that of the next step.
 template <typename Result>
 Step<std::vector<Result>> RemoteLoads::ask(const char* step, Duration patience, const json& arguments) {
   std::vector<std::expected<void, std::string>> posted;
-  for (const LoadHost& host : hosts_) {
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const LoadHost& host = hosts_[i];
     json request{{"do", "side"}, {"role", "load"}, {"step", step}, {"contestant", number_}};
     request.update(arguments);
     if (std::string_view(step) == "start") request["order"] = host.order;
     if (request.contains("at_ns"))
       request["at_ns"] = arguments.at("at_ns").get<Duration::rep>() + host.clock_offset.count();
-    posted.push_back(host.link->post(request));
+    posted.push_back(links_[i].post(request));
   }
   Step<std::vector<Result>> results;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    HostLink& link = *hosts_[i].link;
-    auto reply = posted[i] ? link.await(patience + kForAnswer) : std::unexpected(posted[i].error());
-    auto result = step_of<Result>(link.name(), reply);
+    auto reply = posted[i] ? links_[i].await(patience + kForAnswer) : std::unexpected(posted[i].error());
+    auto result = step_of<Result>(links_[i].name(), reply);
     if (!result && results) results = std::unexpected(std::move(result.error()));
     if (result && results) results->push_back(std::move(*result));
   }
@@ -123,7 +128,7 @@ Step<LoadEnd> RemoteLoads::finish() {
     const LoadEnd& part = (*all)[i];
     sum.cpu_s += part.cpu_s;
     sum.scheduling.insert(sum.scheduling.end(), part.scheduling.begin(), part.scheduling.end());
-    documents.push_back({.host = hosts_[i].link->name(), .text = part.document});
+    documents.push_back({.host = links_[i].name(), .text = part.document});
   }
   for (const LoadEnd& part : *all)
     if (part.busiest_thread && sum.cpu_s > 0)

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "hosts/link.hpp"
+#include "race/hosts/trial_link.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
@@ -25,8 +26,7 @@ class RemoteLoads : public LoadSide {
  public:
   // `hosts`: at least one; this host, if it is one of them, is the first one, because it works while its
   // reply is awaited. `number`: of the contestant.
-  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number)
-      : hosts_(std::move(hosts)), number_(number) {}
+  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number);
   ~RemoteLoads() override;
 
   Step<> start(const std::string& address) override;
@@ -41,6 +41,7 @@ class RemoteLoads : public LoadSide {
   Step<std::vector<Result>> ask(const char* step, Duration patience, const nlohmann::json& arguments);
 
   const std::vector<LoadHost> hosts_;
+  std::vector<TrialLink> links_{};  // in the same order
   const std::uint64_t number_;
 };
 

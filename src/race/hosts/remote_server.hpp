@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "hosts/link.hpp"
+#include "race/hosts/trial_link.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
@@ -40,7 +40,7 @@ class RemoteServer : public ServerSide {
   Duration expected(TurnSize turn) const;
   Step<> await_turn();
 
-  HostLink& link_;
+  TrialLink link_;
   const std::uint64_t number_;
   const ServerOrder order_;
   const Duration lead_;

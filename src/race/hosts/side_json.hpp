@@ -15,8 +15,7 @@
 
 // Not for JSON itself, which the library may have looked at already.
 template <typename T>
-  requires(!nlohmann::detail::is_basic_json<T>::value)
-struct nlohmann::adl_serializer<std::optional<T>> {
+requires(!nlohmann::detail::is_basic_json<T>::value) struct nlohmann::adl_serializer<std::optional<T>> {
   static void to_json(json& to, const std::optional<T>& value) { to = value ? json(*value) : json(nullptr); }
   static void from_json(const json& from, std::optional<T>& value) {
     value = from.is_null() ? std::nullopt : std::optional<T>(from.get<T>());

@@ -14,7 +14,7 @@ namespace joust::race {
 // trial, or was interrupted. One thread.
 class Contender {
  public:
-  // `forks`: its load has processes whose usage it cannot read itself.
+  // `load_forks`: its load has processes whose usage it cannot read itself.
   Contender(std::unique_ptr<ServerSide> server, std::unique_ptr<LoadSide> load, bool load_forks,
             const Stop& stop)
       : server_(std::move(server)), load_(std::move(load)), load_forks_(load_forks), stop_(stop) {}
