@@ -169,6 +169,19 @@ TEST_F(ClientThreads, AreAsManyAsThereAreCoresForUpToTwoForALoopOfTheServer) {
   EXPECT_EQ(loops_on(big_little(), 2), 2U) << "the big cores only";
 }
 
+TEST_F(ClientThreads, HaveAllCoresOfAHostWithoutServers) {
+  choose_client_threads(scenario, catalogue, machine(1, 2), 0);
+  EXPECT_EQ(scenario.contestants.back().client.threads, 2U);
+}
+
+TEST(PlacementOfOneSide, TakesACoreForEachLoop) {
+  EXPECT_EQ(choose_cpus_alone("", 2, machine(1, 4, 2)), "0-1");
+  EXPECT_EQ(choose_cpus_alone("", 9, machine(2, 4)), "0-3") << "of one socket";
+  EXPECT_EQ(choose_cpus_alone("", 2, big_little()), "4-5") << "the fast ones";
+  EXPECT_EQ(choose_cpus_alone("", 1, machine(1, 1)), "0") << "no other side needs it";
+  EXPECT_EQ(choose_cpus_alone("3", 1, machine(1, 4)), "3") << "what was asked for";
+}
+
 TEST_F(ClientThreads, OfAPinnedClientAreNoMoreThanItsCpus) {
   scenario.cpus.client = "4-5";
   EXPECT_EQ(loops_on(machine(1, 8), 4), 2U);
