@@ -56,7 +56,7 @@ def of_joust(number):
 
 
 def is_load(words):
-    return "--part" in words
+    return "--load-part" in words
 
 
 def is_relay(words):
