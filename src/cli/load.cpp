@@ -37,6 +37,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals constant
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 --search 'p99<1ms'
+  {0} load -p {1} --hosts a,b,c --serve epoll -c 3k -d 5s    a serves, b and c load
   {0} load -p {1} --connect 127.0.0.1:9000 --try 1    shows the bytes of one message and its reply
 {2}  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
@@ -222,7 +223,7 @@ void Load::take_url() {
 void Load::take_part() {
   part = part_from(hosts.part);
   if (!part)
-    throw UsageError("--part is passed by joust itself, to the processes of a load over several hosts");
+    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
   connect = part->connect;
   json = part->json;
   progress = "none";
@@ -323,9 +324,10 @@ void add_load(Command root, const Program& program, int& exit_code) {
                    "the same, and the value is the number of messages or transfers of each connection");
   load->hosts.add_to(command);
   load->socket.add_to(command);
-  command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
-                         "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",
-                         "--tls", "--tls-ca", "--search", "--try", "--json", "--progress"});
+  command.first_options({"--engine",   "--threads",         "--protocol", "--connect", "--connections",
+                         "--messages", "--duration",        "--warmup",   "--rate",    "--depth",
+                         "--payload",  "--request-timeout", "--tls",      "--tls-ca",  "--search",
+                         "--try",      "--hosts",           "--serve",    "--json",    "--progress"});
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }

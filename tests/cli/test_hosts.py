@@ -56,7 +56,7 @@ def of_joust(number):
 
 
 def is_load(words):
-    return "--part" in words
+    return "--load-part" in words
 
 
 def is_relay(words):
@@ -70,8 +70,8 @@ def cpu_ticks(pid):
 
 
 def segments(number):
-    """The TCP segments of all connections between hosts on the network of Open MPI. (The kernel's own packets,
-    which look after neighbours, are none.)"""
+    """The TCP segments of all connections on the network of Open MPI. (The kernel's own packets, which look
+    after neighbours, are none.)"""
     done = subprocess.run(
         ["ip", "netns", "exec", host(number), "ss", "-tniH", "src", "198.18.1.0/24"],
         capture_output=True, text=True, timeout=PATIENCE_S, check=True,

@@ -62,7 +62,9 @@ void HostsArguments::add_to(Command command) {
                   "send the first messages at this time, when all connections are open: 2026-01-31T12:00:00Z "
                   "(UTC), or +5s from now; for the same load on several hosts, whose results 'merge' adds")
       .type_name("TIME");
-  command.add_option("--part", part, "(of joust itself) this process is a part of a load over several hosts")
+  command
+      .add_option("--load-part", part,
+                  "(of joust itself) this process is a part of a load over several hosts")
       .type_name("JSON")
       .group("");
 }

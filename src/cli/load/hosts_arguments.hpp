@@ -10,8 +10,8 @@
 
 namespace joust {
 
-// A part of a load of several hosts, as the conductor passes it to one of the processes that load (--part).
-// The other arguments are those of the whole load.
+// A part of a load of several hosts, as the conductor passes it to one of the processes that load
+// (--load-part). The other arguments are those of the whole load.
 struct LoadPartArguments {
   std::uint64_t first_connection = 0, connections = 0, all_connections = 0;
   std::string connect{}, json{};

@@ -186,7 +186,7 @@ void LoadOverHosts::connect() {
       const auto number = static_cast<std::size_t>(&generator - generators_.data());
       generator.part.connect = addresses_.empty() ? load_.connect : addresses_[number % addresses_.size()];
       std::vector<std::string> words(load_.program.words.begin() + 1, load_.program.words.end());
-      words.insert(words.end(), {"--part", generator.part.text()});
+      words.insert(words.end(), {"--load-part", generator.part.text()});
       const auto posted = cluster_.at(rank).post({{"do", "start"},
                                                   {"id", generator.id},
                                                   {"words", std::move(words)},

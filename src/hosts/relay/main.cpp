@@ -38,8 +38,9 @@ class Relay {
     worker_.await_end();
     if (conducts())
       for (int rank = 1; rank < messages_.size(); ++rank) messages_.send_end(rank);
-    messages_.leave();
-    return conducts() ? worker_.exit_code() : 0;
+    const int code = conducts() ? worker_.exit_code() : 0;
+    messages_.leave(code);
+    return code;
   }
 
  private:

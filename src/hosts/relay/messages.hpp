@@ -29,8 +29,8 @@ class Messages {
   void send_end(int to);
   bool end_has_come();  // from rank 0
 
-  // Leaves MPI, with all other ranks. Ends this process if they do not come.
-  void leave();
+  // Leaves MPI, with all other ranks. If they do not come, this process exits with the code.
+  void leave(int exit_code);
 
  private:
   int rank_ = 0, size_ = 1;
