@@ -293,7 +293,8 @@ int LoadOverHosts::conclude() {
   }
   const WholeLoad whole = merged_load(hosts);
   const std::string unwritten = load_.json.empty() ? "" : load_.write(whole.document);
-  if (const std::string text = load_.trouble(whole.result); !text.empty()) complain(load_.program, text);
+  if (const std::string text = load_.trouble(nullptr, whole.result); !text.empty())
+    complain(load_.program, text);
   if (load_.json != "-")
     print_result(for_people(
         fmt::format("{} on {} hosts: {}\n", load_.protocol.name, hosts.size(), plan_text(whole.result.plan)) +

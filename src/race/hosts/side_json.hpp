@@ -57,7 +57,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerOrder, command, values, time_to_start, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadOrder, command, time_to_connect, time_to_stop, time_beyond_turn,
                                    time_of_counted_turn, shows_scheduling, watched)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TurnSize, time, messages)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideFailure, what, last_words, refused, document)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideFailure, what, last_words, refused, not_found, document)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuildInfo, type, sanitizers, version)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerResult, engine, wait, threads, knobs, socket, build, usage,
                                    cpu_unknown, ignores_ends, ignores_stop, connections_failed,

@@ -10,6 +10,7 @@ bool fail(SideFailure failure, Trial& trial) {
   trial.failure = std::move(failure.what);
   trial.last_words = std::move(failure.last_words);
   trial.refused = failure.refused;
+  trial.not_found = failure.not_found;
   return false;
 }
 

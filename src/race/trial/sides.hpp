@@ -55,7 +55,7 @@ class ServerSide {
  public:
   virtual ~ServerSide() = default;
   virtual Step<ServerStart> start() = 0;
-  virtual Step<> settle() = 0;      // all connections are open; it is stopped afterwards
+  virtual Step<> settle() = 0;  // all connections are open; it is stopped afterwards
   // Returns the CPU time that it has used while it was stopped. `turn`: the one that follows.
   virtual Step<double> wake(TurnSize turn) = 0;
   virtual Step<SideTurn> rest() = 0;

@@ -33,10 +33,13 @@ SideFailure failure_of(const Part& part, std::string what) {
 
 SideFailure late_failure(const Part& part, const std::string& what, Duration patience,
                          const std::string& hint) {
-  if (part.child->foreign() && part.child->exit_code() == kNotFound)
-    return failure_of(
+  if (part.child->foreign() && part.child->exit_code() == kNotFound) {
+    SideFailure failure = failure_of(
         part,
         fmt::format("the command, or a library that it needs, was not found (exit code {})", kNotFound));
+    failure.not_found = true;
+    return failure;
+  }
   if (part.child->ended())
     return failure_of(
         part, fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()));
