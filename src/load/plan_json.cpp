@@ -94,6 +94,11 @@ Json plan_json(const LoadPlan& plan) {
   for (const LoadSetting& setting : load_settings())
     if (Json value = value_json(setting.get(plan)); !value.is_null() || !setting.is_extra())
       document[std::string(setting.json)] = std::move(value);
+  return document;
+}
+
+Json passed_plan_json(const LoadPlan& plan) {
+  Json document = plan_json(plan);
   if (plan.all_connections > 0)
     document[kPart] = {{"first_connection", plan.first_connection},
                        {"all_connections", plan.all_connections}};

@@ -21,9 +21,7 @@ std::expected<std::string, std::string> merged_document(std::span<const HostDocu
       return std::unexpected(std::move(why));
   }
   auto document = nlohmann::ordered_json::parse(hosts.front().text);
-  LoadResult all = merged(parts);
-  all.plan.first_connection = all.plan.all_connections = 0;
-  add_load(document, all);
+  add_load(document, merged(parts));
   return document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 

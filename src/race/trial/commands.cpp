@@ -79,7 +79,7 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
     apply({{"reconnect", "never"}}, load, LoadPlan());
     load.messages_per_connection.reset();
   }
-  if (how == PlanAs::document) return add(words, "--plan", plan_json(load).dump());
+  if (how == PlanAs::document) return add(words, "--plan", passed_plan_json(load).dump());
   for (std::string& word : load_flags(load, LoadPlan())) words.push_back(std::move(word));
   // Passes a rate that is a share of a capacity not known yet.
   if (one.rate_share && !load.open_loop()) add(words, "-R", rate_word({.share = one.rate_share}));
