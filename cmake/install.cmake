@@ -16,6 +16,9 @@ foreach(library qt zeromq)
     install(TARGETS joust_${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust COMPONENT ${library})
   endif()
 endforeach()
+if(TARGET joust_relay)
+  install(TARGETS joust_relay RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/joust COMPONENT hosts)
+endif()
 # The manual page and the completions are printed by the program itself. A program for another system cannot
 # run here, and one with a sanitizer only under conditions.
 if(NOT CMAKE_CROSSCOMPILING AND NOT JOUST_SANITIZE)

@@ -61,6 +61,12 @@ struct LoadPlan {
   std::string tls_name{};     // (with tls) the server's name or IP address; empty: the host that is dialled
   bool tls_insecure = false;  // (with tls) any certificate will do
 
+  // The place of these connections in a load of several hosts: the number of the first one, and the number of
+  // all; 0: there are no others. The rate is that of these connections.
+  std::uint64_t first_connection = 0, all_connections = 0;
+
+  // Returns the number of connections of all hosts together.
+  std::uint64_t of_all_hosts() const { return all_connections == 0 ? connections : all_connections; }
   // Returns the length of the timed window, if it does not end after a number of messages.
   std::optional<Duration> window() const { return messages ? std::nullopt : std::optional(duration); }
   bool reconnects() const { return reconnect == Reconnect::always; }

@@ -9,6 +9,7 @@
 
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
+#include "cli/load/over_hosts.hpp"
 #include "cli/load/planned.hpp"
 #include "cli/load/url.hpp"
 #include "hosting/options.hpp"
@@ -32,6 +33,7 @@ std::string load_examples(const Program& program) {
   {0} load -p {1} --connect unix:/tmp/{0}.sock -c 4000 -m 300 -i 10ms --json result.json
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 -R 5k --arrivals constant
   {0} load -p {1} --connect 127.0.0.1:9000 -c 50 --search 'p99<1ms'
+  {0} load -p {1} --hosts a,b,c --serve epoll -c 3k -d 5s    a serves, b and c load
   {0} load -p {1} --connect 127.0.0.1:9000 --try 1    shows the bytes of one message and its reply
 {2}  {0} load -e null -p {1} -c 100 -d 2s          no sockets: what {0} itself can do
 
@@ -47,6 +49,25 @@ was measured, or it was interrupted.)",
                                        "  {0} load https://127.0.0.1:8443/ -c 50 -d 5s --tls-ca ca.pem\n",
                                        program.name)
                          : "");
+}
+
+// Takes what the conductor of a load over several hosts has determined, in place of the options.
+void take_part(Load& load) {
+  load.part = part_from(load.hosts.part);
+  if (!load.part)
+    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
+  load.connect = load.part->connect;
+  load.json = load.part->json;
+  load.progress = "none";
+  load.events = true;
+}
+
+void prepare_start(Load& load) {
+  if (load.plan.turns || load.criterion || load.tries > 0)
+    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
+  const auto time = parse_start(load.hosts.start_at);
+  if (!time) throw UsageError("--start-at: " + time.error());
+  load.begins = *time;
 }
 
 // Makes the plan of --try: a few messages on one connection, one after the other.
@@ -105,6 +126,7 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_reconnect(plan, chosen, chosen_protocol);
   check_tls(plan, chosen, connect);
   if (search_option->given()) prepare_search();
+  if (!hosts.start_at.empty()) prepare_start(*this);
   prepare_progress();
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
@@ -133,6 +155,7 @@ void Load::make_plan(const Protocol& chosen_protocol) {
       plan.messages = usual;
   }
   if (tries > 0) make_trial(*this);
+  if (part) part->apply_to(plan);
   plan.counted_turns = counted_turns_asked;
   plan.turns = turns_asked || counted_turns_asked;
 }
@@ -234,6 +257,9 @@ void Load::take_url() {
 int Load::run() {
   if (!planned.empty()) take_planned();
   if (!url.empty()) take_url();
+  if (!hosts.part.empty()) take_part(*this);
+  if (hosts.conducts(program)) return load_over_hosts(*this);
+  if (!hosts.serve.empty() && !part) throw UsageError("--serve needs --hosts");
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);
@@ -322,10 +348,12 @@ void add_load(Command root, const Program& program, int& exit_code) {
                    "--events, ends with SIGTERM");
   command.add_flag("--counted-turns", load->counted_turns_asked,
                    "the same, and the value is the number of messages or transfers of each connection");
+  load->hosts.add_to(command);
   load->socket.add_to(command);
-  command.first_options({"--engine", "--threads", "--protocol", "--connect", "--connections", "--messages",
-                         "--duration", "--warmup", "--rate", "--depth", "--payload", "--request-timeout",
-                         "--tls", "--tls-ca", "--search", "--try", "--json", "--progress"});
+  command.first_options({"--engine",   "--threads",         "--protocol", "--connect", "--connections",
+                         "--messages", "--duration",        "--warmup",   "--rate",    "--depth",
+                         "--payload",  "--request-timeout", "--tls",      "--tls-ca",  "--search",
+                         "--try",      "--hosts",           "--serve",    "--json",    "--progress"});
   command.footer(load_examples(program));
   command.callback([load, &exit_code] { exit_code = load->run(); });
 }

@@ -18,6 +18,7 @@
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/version.hpp"
+#include "cli/hosts/joining.hpp"
 #include "hosting/options.hpp"
 #include "plugins/plugin_file.hpp"
 
@@ -132,7 +133,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   ::sigaction(SIGXFSZ, &ignore, nullptr);
-  const Program program{
+  Program program{
       std::filesystem::path(argv[0]).filename().string(), std::move(protocols), {argv, argv + argc}};
   CommandLine line(program.name, "One protocol on every I/O engine, raced side by side on your own machine.",
                    version_of(program));
@@ -140,6 +141,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   root.footer(root_examples(program));
   int exit_code = kOk;
   try {
+    if (const auto code = join_hosts(program)) return *code;
     const std::vector<std::string> named = named_protocols(program.words);
     load_plugins(named);
     add_commands(root, program, line, exit_code);

@@ -8,13 +8,16 @@
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
+#include "cli/common/merged_load.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/stored_result.hpp"
 #include "history/comparison.hpp"
 #include "history/merging.hpp"
+#include "load/merging.hpp"
 #include "measure/hdr_histogram.hpp"
 #include "race/figures/wording.hpp"
 #include "report/facts_json.hpp"
+#include "report/load_text.hpp"
 
 namespace joust {
 namespace {
@@ -83,10 +86,42 @@ struct Merge {
   bool as_json = false;
 
   void run() const;
+  void merge_loads(std::vector<LoadOfHost> hosts) const;
 };
 
+// Reads those of the files that are results of loads.
+std::vector<LoadOfHost> loads_among(const std::vector<std::string>& names) {
+  std::vector<LoadOfHost> loads;
+  for (const std::string& name : names)
+    if (auto load = read_load_file(name)) {
+      if (!load->trouble.empty()) throw UsageError(fmt::format("{}: {}", name, load->trouble));
+      loads.push_back(std::move(*load));
+    }
+  return loads;
+}
+
+void Merge::merge_loads(std::vector<LoadOfHost> hosts) const {
+  if (hosts.size() < names.size())
+    throw UsageError("some of these are results of loads, and some are not: merge those of one kind");
+  for (std::size_t i = 1; i < hosts.size(); ++i) {
+    for (std::size_t before = 0; before < i; ++before)
+      if (hosts[i].document == hosts[before].document)
+        throw UsageError(fmt::format("{}: is there twice", hosts[i].name));
+    if (const std::string why =
+            why_no_parts({hosts.front().name, hosts.front().result}, {hosts[i].name, hosts[i].result});
+        !why.empty())
+      throw UsageError(fmt::format("these are no parts of one load: {}", why));
+  }
+  const WholeLoad whole = merged_load(hosts);
+  if (as_json) return print_list(text_of(whole.document, 2));
+  print_list(for_people(fmt::format("{} from {} results: {}\n", whole.document.value("protocol", "?"),
+                                    hosts.size(), plan_text(whole.result.plan)) +
+                        load_text(whole.result) + "\n" + hosts_text(whole, hosts)));
+}
+
 void Merge::run() const {
-  if (names.size() < 2) throw UsageError("give at least two results of the same race");
+  if (names.size() < 2) throw UsageError("give at least two results of the same race, or of the same load");
+  if (auto loads = loads_among(names); !loads.empty()) return merge_loads(std::move(loads));
   std::vector<history::NamedDocument> results;
   std::vector<std::string> labels;
   for (const std::string& name : names) {
@@ -115,15 +150,21 @@ void Merge::run() const {
 
 void add_merge(Command root, const Program& program, int& /*exit_code*/) {
   auto merge = std::make_shared<Merge>();
-  Command command = root.add_command("merge", "Add the results of the same race from several days or hosts");
-  command.add_words("RESULT...", merge->names, "files of 'race --json', or tags or numbers of 'history'");
-  command.add_flag("--json", merge->as_json, "as JSON (joust-merge/1)");
+  Command command = root.add_command(
+      "merge",
+      "Add the results of the same race from several days or hosts, or of one load from several hosts");
+  command.add_words("RESULT...", merge->names,
+                    "files of 'race --json', or tags or numbers of 'history'; or files of 'load --json'");
+  command.add_flag("--json", merge->as_json, "as JSON (joust-merge/1; of loads joust-load/1)");
   command.footer(fmt::format(R"(Examples:
   {0} merge monday.json tuesday.json wednesday.json
   {0} merge 17 18 19 --json
+  {0} merge host1.json host2.json    of 'load --json', see its --start-at
 
 Contestants are compared within each race, and each race is one value: the interval is that of races, and is
 wide with two of them. Latency histograms are added exactly.
+Loads become one: counts, rates and histograms are added. They are the same but for connections, rate and
+seed.
 Exit codes: 0 ok, 2 wrong usage, or results that are not of the same race.)",
                              program.name));
   command.callback([merge] { merge->run(); });

@@ -21,6 +21,7 @@ std::string race_examples(const Program& program) {
   {0} race --server epoll,poll -p {1} --sweep connections=64,512,4096 --time 60s
   {0} race --command old='./old --port {{port}}' --command new='./new --port {{port}}' --fail-below 0.97
   {0} race --server epoll --client threads,epoll --reference epoll/threads --dry-run
+  {0} race --hosts a,b,c --fabric eth1 --server epoll,io-uring -p {1} -c 1000
 
 Every server meets every client, in fresh processes for each trial and in random order in every round.
 Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contestant can run here, 2 usage,
@@ -39,9 +40,10 @@ void Race::add_contestants_to(Command command) {
   };
   add_list("--server", flags.servers, "E,E",
            "server engines; a knob is written epoll:trigger=level, a unix socket epoll:transport=unix");
-  add_list("--command", flags.commands, "NAME=COMMAND",
-           "a server of your own: a shell command that listens on {port} of 127.0.0.1 (or on that of the "
-           "variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
+  add_list(
+      "--command", flags.commands, "NAME=COMMAND",
+      "a server of your own: a shell command that listens on {port} of {address} (127.0.0.1; or on the "
+      "port of the variable PORT) and speaks the protocol; may be repeated; comes before those of --server");
   add_text(command, "--ready", flags.ready,
            "a command is ready when it has printed a line with this text on its standard output [when it "
            "accepts a connection]",
@@ -184,6 +186,7 @@ void add_race(Command root, const Program& program, int& exit_code) {
   race->add_load_to(command);
   race->add_race_to(command);
   race->add_thresholds_to(command);
+  race->hosts.add_to(command);
   race->protocol.add_options_to(command, program);
   command.first_options({"--server",         "--command",  "--client", "--threads",   "--protocol",
                          "--connections",    "--duration", "--rate",   "--depth",     "--payload",

@@ -94,7 +94,8 @@ EngineRow row_of(const Engine& engine) {
                 .least_threads = engine.least_threads,
                 .separate_processes = engine.separate_processes,
                 .in_process = engine.in_process,
-                .unavailable = engine.unavailable ? engine.unavailable() : ""};
+                .unavailable = engine.unavailable ? engine.unavailable() : "",
+                .not_public = std::string(engine.not_public)};
   for (const Knob& knob : engine.knobs) row.knobs.push_back(row_of(knob));
   return row;
 }

@@ -43,6 +43,7 @@ struct EngineRow {
   bool separate_processes = false;  // a process for each connection: usage of the first process says little
   bool in_process = false;    // the service answers without a socket: no server process, no client engine
   std::string unavailable{};  // why it cannot run here; empty if it can
+  std::string not_public{};   // why strangers must not reach its server; empty if they may
   std::vector<KnobRow> knobs{};
 };
 

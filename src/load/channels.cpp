@@ -49,7 +49,7 @@ void Channels::begin(Time now) {
 
 Channel Channels::take() {
   const std::lock_guard lock(mutex_);
-  if (dialled_.empty()) return {plan_, taken_++};
+  if (dialled_.empty()) return {plan_, plan_.first_connection + taken_++};
   Channel channel = std::move(dialled_.back());
   dialled_.pop_back();
   return channel;

@@ -13,6 +13,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Kind = LoadSetting::Kind;
 
+// The key of the place of a load among those of several hosts.
+constexpr const char* kPart = "part";
+
 double seconds(Duration time) {
   return std::chrono::duration<double>(time).count();
 }
@@ -68,6 +71,16 @@ bool is_none(const SettingValue& value) {
   return value == SettingValue(Duration{}) || value == SettingValue(false);
 }
 
+// Reads the part of a load that a host makes. Returns false for a wrong value.
+bool take_part(const Json& value, LoadPlan& plan) {
+  const Json first = value.is_object() ? value.value("first_connection", Json()) : Json(),
+             all = value.is_object() ? value.value("all_connections", Json()) : Json();
+  if (!first.is_number_unsigned() || !all.is_number_unsigned()) return false;
+  plan.first_connection = first;
+  plan.all_connections = all;
+  return plan.first_connection < plan.all_connections;
+}
+
 const LoadSetting* setting_of(const std::string& name) {
   for (const LoadSetting& setting : load_settings())
     if (setting.json == name) return &setting;
@@ -84,6 +97,14 @@ Json plan_json(const LoadPlan& plan) {
   return document;
 }
 
+Json passed_plan_json(const LoadPlan& plan) {
+  Json document = plan_json(plan);
+  if (plan.all_connections > 0)
+    document[kPart] = {{"first_connection", plan.first_connection},
+                       {"all_connections", plan.all_connections}};
+  return document;
+}
+
 std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
   const Json whole = Json::parse(document, nullptr, false);
   if (!whole.is_object()) return std::unexpected("it is no JSON object");
@@ -92,6 +113,10 @@ std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
   LoadPlan plan;
   LoadTexts given;
   for (const auto& [name, value] : settings.items()) {
+    if (name == kPart) {
+      if (!take_part(value, plan)) return std::unexpected(fmt::format("{}: it is no part of a load", name));
+      continue;
+    }
     const LoadSetting* const setting = setting_of(name);
     if (setting == nullptr) return std::unexpected(fmt::format("'{}' is no setting of a load", name));
     if (value.is_null()) continue;

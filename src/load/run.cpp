@@ -45,7 +45,7 @@ void LoadRun::reach(Milestone milestone) {
   std::atomic<bool>& reached = reached_[static_cast<std::size_t>(milestone)];
   const bool first =
       !reached.load(std::memory_order_relaxed) && opened_.load() > 0 && !reached.exchange(true);
-  if (first) observer_(milestone);
+  if (first) watch_.observer(milestone);
 }
 
 void LoadRun::opened(Time now) {
@@ -64,6 +64,7 @@ void LoadRun::arrived(Time now) {
   if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
   reach(Milestone::started);
   if (plan_.turns) return;  // the connections rest
+  if (watch_.hold) now = watch_.hold();
   // With a message count and a warm-up, the window opens when all connections have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);
@@ -109,7 +110,7 @@ void LoadRun::gone(Turns::Number entered, bool at_rest, Time now) {
 // Ends a turn. Its window lasts until the last reply.
 void LoadRun::end_turn(Time now) {
   if (turn_is_recorded()) set(closes_, std::max(now, closes().value_or(now)));
-  observer_(Milestone::rested);
+  watch_.observer(Milestone::rested);
 }
 
 void LoadRun::entered_window() {

@@ -91,8 +91,11 @@ class LoadRun {
   // process with a single thread. Must be set before the run.
   // In turns they are `started` and, at the end of each turn, `rested`.
   enum class Milestone : std::uint8_t { started, opened, closed, rested };
+  // `hold` delays the start of a load without turns. It is called when all connections are open, on the
+  // thread of the last one, and returns the time at which the first messages are due: now.
   using Observer = std::function<void(Milestone)>;
-  void observe(Observer observer) { observer_ = std::move(observer); }
+  using Hold = std::function<Time()>;
+  void observe(Observer observer, Hold hold = {}) { watch_ = {std::move(observer), std::move(hold)}; }
 
   // Results.
   Duration windows(Time ended) const;  // until `ended`: now, or the end of the run
@@ -144,7 +147,11 @@ class LoadRun {
   Instant_ns first_opens_{kUnknown};
   std::atomic<std::int64_t> windows_ns_{0};
 
-  Observer observer_ = [](Milestone) {};
+  struct Watch {
+    Observer observer = [](Milestone) {};
+    Hold hold{};
+  };
+  Watch watch_{};
   std::array<std::atomic<bool>, 3> reached_{};  // by milestone
 
   mutable std::mutex mutex_;

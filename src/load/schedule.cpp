@@ -16,8 +16,8 @@ Duration longest_gap(const LoadPlan& plan) {
 Schedule::Schedule(const LoadPlan& plan, std::uint64_t connection)
     : interval_ns_(plan.mean_gap().count()),
       burst_(plan.burst),
-      place_ns_(interval_ns_ * static_cast<double>(connection % plan.connections) /
-                static_cast<double>(plan.connections)),
+      place_ns_(interval_ns_ * static_cast<double>(connection % plan.of_all_hosts()) /
+                static_cast<double>(plan.of_all_hosts())),
       poisson_(plan.has_poisson_arrivals()),
       together_(plan.phase == LoadPlan::Phase::together),
       random_(mixed(mixed(plan.seed) + connection + 1)) {

@@ -98,6 +98,14 @@ Usage operator+(const Usage& later, const Usage& earlier) {
           std::max(later.peak_memory_bytes, earlier.peak_memory_bytes)};
 }
 
+Usage scaled(const Usage& ticks, double cpu_s) {
+  Usage usage = ticks;
+  const double all_s = ticks.user_s + ticks.system_s;
+  usage.user_s = all_s > 0 ? cpu_s * ticks.user_s / all_s : 0;
+  usage.system_s = std::max(0.0, cpu_s - usage.user_s);  // a rounding error may be negative
+  return usage;
+}
+
 Usage own_times() {
   Usage times;
   for (const auto whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {

@@ -29,6 +29,10 @@ Usage operator-(const Usage& later, const Usage& earlier);
 // Returns the usage in two windows together. The peak is the greater of both.
 Usage operator+(const Usage& later, const Usage& earlier);
 
+// Divides a CPU time, which a clock has measured, into user and system time as the kernel's ticks do. These
+// separate both well enough over a longer time.
+Usage scaled(const Usage& ticks, double cpu_s);
+
 // Converts the result of wait4(2) or getrusage(2), without the peak of memory.
 Usage usage_from(const rusage& used);
 

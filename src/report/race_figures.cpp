@@ -129,11 +129,17 @@ bool knows_busy(const std::vector<const Entry*>& rows) {
 
 // Says what the CPU times contain. Loopback has no interrupts: whoever sends runs the network stack
 // up to the receiver's socket, and wakes the receiver.
-std::string cost_legend(const std::vector<const Entry*>& rows, const Terminal& terminal) {
+constexpr const char* kOnLoopback =
+    "on loopback the sender of a message runs the network stack up to the receiver's socket, and wakes the "
+    "receiver: the server's CPU time contains a part of the client's receiving, and the other way round";
+constexpr const char* kOverHosts =
+    "each host receives messages in interrupts, whose time is in a side's CPU time only where they interrupt "
+    "it";
+
+std::string cost_legend(const race::RaceResult& race, const std::vector<const Entry*>& rows,
+                        const Terminal& terminal) {
   if (rows.empty()) return {};
-  std::string text =
-      "on loopback the sender of a message runs the network stack up to the receiver's socket, and wakes the "
-      "receiver: the server's CPU time contains a part of the client's receiving, and the other way round";
+  std::string text = race.hosts.empty() ? kOnLoopback : kOverHosts;
   if (std::ranges::any_of(rows, [](const Entry* entry) { return entry->server_polls(); }))
     text += "; that of a server that polls is the time of its core, and has no place";
   if (knows_busy(rows))
@@ -163,7 +169,7 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   return table.render(terminal) + legend(rows, {0.5, 0.99}, terminal);
 }
 
-std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
+std::string cpu_table(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {
   std::vector<const Entry*> rows = rows_of(one);
   std::erase_if(rows, [](const Entry* entry) { return entry->summary.trials == 0; });
   std::ranges::stable_sort(rows, {}, [](const Entry* entry) {
@@ -211,7 +217,7 @@ std::string cpu_table(const CaseResult& one, const Terminal& terminal) {
     }
     table.row(std::move(cells), entry->ranked ? Paint::plain : Paint::dim);
   }
-  return table.render(terminal) + cost_legend(rows, terminal);
+  return table.render(terminal) + cost_legend(race, rows, terminal);
 }
 
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {

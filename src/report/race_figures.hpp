@@ -16,7 +16,7 @@ std::string results_table(const race::CaseResult& one, const Terminal& terminal)
 std::string latency_table(const race::CaseResult& one, const Terminal& terminal);
 
 // Returns the table of the servers' CPU time per message, the cheapest first.
-std::string cpu_table(const race::CaseResult& one, const Terminal& terminal);
+std::string cpu_table(const race::RaceResult& race, const race::CaseResult& one, const Terminal& terminal);
 
 // Returns the table of the other costs of a message on both sides.
 std::string costs_table(const race::CaseResult& one, const Terminal& terminal);

@@ -9,9 +9,11 @@
 
 #include "load/plan_json.hpp"
 #include "load/settings.hpp"
+#include "race/figures/hosts_wording.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "report/facts_json.hpp"
+#include "report/race_hosts_json.hpp"
 #include "report/race_trial_json.hpp"
 
 namespace joust::report {
@@ -391,7 +393,9 @@ std::string race_json(const race::RaceResult& race) {
                               {"cases", std::move(cases)},
                               {"checks", std::move(checks)},
                               {"contestants", std::move(contestants)},
-                              {"environment", to_json(race.environment)}};
+                              {"environment", to_json(race.environment)},
+                              {"network", race::network_sentence(race.hosts)},
+                              {"hosts", hosts_json(race.hosts)}};
   // The last words of other programs may not be UTF-8. Invalid bytes must not cause the loss of the whole
   // result.
   return text_of(document, 1);

@@ -7,6 +7,7 @@
 
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "race/figures/hosts_wording.hpp"
 #include "race/figures/wording.hpp"
 #include "race/set_up/cpu_list.hpp"
 #include "race/set_up/rates.hpp"
@@ -93,8 +94,8 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
                 Paint::bold, terminal) +
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += results_table(one, terminal) + "\n" + cpu_table(one, terminal) + "\n" + costs_table(one, terminal) +
-          "\n";
+  text += results_table(one, terminal) + "\n" + cpu_table(race, one, terminal) + "\n" +
+          costs_table(one, terminal) + "\n";
   text += notes_text(one, terminal) + last_words_text(one, terminal);
   text += checks_text(one, terminal) + "\n";
   return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
@@ -198,7 +199,7 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
   }
   for (const CaseResult& one : race.cases) text += matrix_text(one, terminal);
   text += sweeps_text(race, terminal);
-  return text + "Loopback: no network was measured.\n";
+  return text + wrapped(race::network_sentence(race.hosts), 0, terminal.columns) + "\n";
 }
 
 }  // namespace joust::report

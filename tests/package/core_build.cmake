@@ -6,7 +6,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 
 step("configure without the optional libraries"
      COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${WORK} ${configure_flags}
-             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl\;sqlite\;re2" -DJOUST_TESTS=ON
+             "-DJOUST_DISABLE=uring\;protobuf\;http\;openssl\;sqlite\;re2\;mpi" -DJOUST_TESTS=ON
              -DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON)
 
 # expect_unavailable(LIST NAME LIBRARY): the row of `joust LIST --json` is there, with the reason.
@@ -53,4 +53,10 @@ endif()
 execute_process(COMMAND ${PROGRAM} history RESULT_VARIABLE result ERROR_VARIABLE errors)
 if(NOT result EQUAL 1 OR NOT errors MATCHES "without SQLite.*script/setup history")
   message(FATAL_ERROR "the history must be refused with the reason, not ${result}:\n${errors}")
+endif()
+
+execute_process(COMMAND ${PROGRAM} load --hosts a,b --connect 192.0.2.1:9
+                RESULT_VARIABLE result ERROR_VARIABLE errors)
+if(NOT result EQUAL 2 OR NOT errors MATCHES "joust-hosts.*script/setup hosts")
+  message(FATAL_ERROR "several hosts must be refused with what to install, not ${result}:\n${errors}")
 endif()

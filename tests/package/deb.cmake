@@ -30,13 +30,13 @@ expect("the package" "${files}" "-rwxr-xr-x [^\n]* ./usr/bin/joust\n"
        "./usr/share/doc/joust/docs/howto/read-a-report.md"
        "./usr/share/man/man1/joust.1" "./usr/share/bash-completion/completions/joust"
        "./usr/share/zsh/vendor-completions/_joust" "./usr/share/fish/vendor_completions.d/joust.fish")
-if(files MATCHES "joust_(qt|zeromq)")
+if(files MATCHES "joust_(qt|zeromq)|joust-relay")
   message(FATAL_ERROR "the engines on large libraries have packages of their own:\n${files}")
 endif()
 step("read its fields" COMMAND ${found_dpkg-deb} --field ${package} Depends OUTPUT depends)
 expect("Depends:" "${depends}" "libc6" "libfmt")
-if(depends MATCHES "qt6|zmq")
-  message(FATAL_ERROR "the program needs neither Qt nor ZeroMQ: ${depends}")
+if(depends MATCHES "qt6|zmq|openmpi")
+  message(FATAL_ERROR "the program needs neither Qt, ZeroMQ nor Open MPI: ${depends}")
 endif()
 
 step("make the tarball" COMMAND ${CMAKE_COMMAND} -DBUILD_DIR=${BUILD_DIR} -DNAME=joust-x -DWORK=${WORK}

@@ -151,7 +151,7 @@ class ClientThreads : public Placement {
   std::uint64_t loops_on(const std::vector<CpuPlace>& allowed, std::uint64_t server_loops = 1) {
     scenario.contestants.front().server.threads = server_loops;
     for (Contestant& contestant : scenario.contestants) contestant.client = client;
-    choose_client_threads(scenario, catalogue, allowed);
+    choose_client_threads(scenario, catalogue, allowed, most_loops(scenario, &Contestant::server));
     return scenario.contestants.back().client.threads;
   }
 
@@ -167,6 +167,19 @@ TEST_F(ClientThreads, AreAsManyAsThereAreCoresForUpToTwoForALoopOfTheServer) {
   EXPECT_EQ(loops_on(machine(1, 8), 3), 5U);
   EXPECT_EQ(loops_on(machine(2, 32), 8), 16U);
   EXPECT_EQ(loops_on(big_little(), 2), 2U) << "the big cores only";
+}
+
+TEST_F(ClientThreads, HaveAllCoresOfAHostWithoutServers) {
+  choose_client_threads(scenario, catalogue, machine(1, 2), 0);
+  EXPECT_EQ(scenario.contestants.back().client.threads, 2U);
+}
+
+TEST(PlacementOfOneSide, TakesACoreForEachLoop) {
+  EXPECT_EQ(choose_cpus_alone("", 2, machine(1, 4, 2)), "0-1");
+  EXPECT_EQ(choose_cpus_alone("", 9, machine(2, 4)), "0-3") << "of one socket";
+  EXPECT_EQ(choose_cpus_alone("", 2, big_little()), "4-5") << "the fast ones";
+  EXPECT_EQ(choose_cpus_alone("", 1, machine(1, 1)), "0") << "no other side needs it";
+  EXPECT_EQ(choose_cpus_alone("3", 1, machine(1, 4)), "3") << "what was asked for";
 }
 
 TEST_F(ClientThreads, OfAPinnedClientAreNoMoreThanItsCpus) {

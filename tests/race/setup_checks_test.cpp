@@ -173,6 +173,42 @@ TEST_F(Checks, ALoopbackRaceSaysSo) {
   EXPECT_TRUE(has(check(11).detail, "no network was measured"));
 }
 
+HostOfRace host_of_race(const std::string& name, const std::string& kernel) {
+  return {.name = name,
+          .boot_id = name,
+          .side = name == "a" ? "server" : "load",
+          .address = "10.0.0.1",
+          .network = {.name = "eth0", .driver = "veth", .mtu_bytes = 1500, .offloads = {"gro"}},
+          .environment = {{{"kernel", kernel, true}}}};
+}
+
+TEST_F(Checks, ARaceOverHostsDescribesItsNetwork) {
+  RaceResult result = race();
+  result.hosts = {host_of_race("a", "6.1"), host_of_race("b", "6.1")};
+  result.hosts[1].round_trip_s = 50e-6;
+  const CheckResult found = check(11, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::pass) << found.detail;
+  EXPECT_FALSE(has(found.detail, "no network was measured")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "b: eth0 (veth), MTU 1500, gro, round trip 50")) << found.detail;
+}
+
+TEST_F(Checks, HostsThatDifferAreTold) {
+  RaceResult result = race();
+  result.hosts = {host_of_race("a", "6.1"), host_of_race("b", "6.2")};
+  const CheckResult found = check(11, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "different kernels: a has 6.1, b has 6.2")) << found.detail;
+}
+
+TEST_F(Checks, HostsOfOneKernelAreNoMachines) {
+  RaceResult result = race();
+  result.hosts = {host_of_race("a", "6.1"), host_of_race("b", "6.1")};
+  result.hosts[1].boot_id = "a";
+  const CheckResult found = check(11, std::move(result));
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "b shares its kernel")) << found.detail;
+}
+
 TEST_F(Checks, AMissingFingerprintIsTold) {
   RaceResult result = race();
   result.environment.items.clear();

@@ -11,6 +11,8 @@ TEST(CommandValues, EachIsFilledInWhereverItStands) {
       .port = "80", .from = "/a", .into = "/b", .last = "c", .bytes = "9", .joust = "/usr/bin/joust"};
   EXPECT_EQ(filled("{port} {from} {into} {last} {bytes} {joust} {port}", values),
             "80 /a /b c 9 /usr/bin/joust 80");
+  EXPECT_EQ(filled("--bind {address}", {}), "--bind 127.0.0.1");
+  EXPECT_EQ(filled("--bind {address}", {.address = "10.0.0.1"}), "--bind 10.0.0.1") << "over several hosts";
 }
 
 TEST(CommandValues, AServerWithoutAPlaceForThePortGetsItInAVariable) {

@@ -36,17 +36,17 @@ TEST(SurroundingsOfATrial, AreTheDifferenceOfBothEnds) {
   after.throttled->times = 4;
   after.clock = ClockRates{.least_mhz = 2500, .most_mhz = 3500};
   Trial trial;
-  note_surroundings(before, after, trial);
+  note_surroundings(window_of(before, after), trial);
   EXPECT_DOUBLE_EQ(trial.machine->steal_s, 0);
   EXPECT_DOUBLE_EQ(trial.pinned->steal_s, 0.25);
   EXPECT_EQ(trial.throttled->times, 1U);
   EXPECT_DOUBLE_EQ(trial.clock->least_mhz, 2000);
   EXPECT_DOUBLE_EQ(trial.clock->most_mhz, 3500);
-  note_surroundings(before, after, trial);
+  note_surroundings(window_of(before, after), trial);
   EXPECT_EQ(trial.throttled->times, 2U) << "turns add up";
   after.throttled.reset();
   Trial another;
-  note_surroundings(before, after, another);
+  note_surroundings(window_of(before, after), another);
   EXPECT_FALSE(another.throttled) << "one end alone says nothing";
 }
 

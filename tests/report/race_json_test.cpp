@@ -55,6 +55,31 @@ TEST(RaceJson, ObeysItsSchema) {
   EXPECT_EQ(validate(race_json(swept_race())), 0);
 }
 
+race::RaceResult race_over_hosts() {
+  race::RaceResult result = plain_race();
+  for (const char* side : {"server", "load", "load"})
+    result.hosts.push_back({.name = "h",
+                            .side = side,
+                            .address = "10.0.0.1",
+                            .network = {.name = "eth0", .speed_mbit_per_s = 10000, .offloads = {"gro"}},
+                            .clock_offset_s = -0.5,
+                            .clock_error_s = 1e-5,
+                            .environment = result.environment});
+  return result;
+}
+
+TEST(RaceJson, HasTheHostsOfBothSides) {
+  const std::string document = race_json(race_over_hosts());
+  expect_valid(document);
+  const json read = json::parse(document);
+  ASSERT_EQ(read.at("hosts").size(), 3U);
+  EXPECT_EQ(read.at("hosts")[1].at("side"), "load");
+  EXPECT_EQ(read.at("hosts")[1].at("network").at("speed_mbit_per_s"), 10000);
+  EXPECT_EQ(read.at("network"),
+            "Network: servers on h (10.0.0.1, eth0), loads on h (10.0.0.1, eth0), h (10.0.0.1, eth0).");
+  EXPECT_TRUE(json::parse(race_json(plain_race())).at("hosts").empty()) << "loopback";
+}
+
 TEST(RaceJson, TheSchemaSeesAMissingFieldAndAForeignOne) {
   const json good = json::parse(race_json(plain_race()));
   json missing = good;

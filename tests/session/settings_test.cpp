@@ -172,5 +172,18 @@ TEST(LoadSettings, ADocumentThatIsNoneIsRefused) {
   EXPECT_EQ(inside->connections, 7U);
 }
 
+TEST(PlanJson, HasThePartOfALoadOfSeveralHosts) {
+  const LoadPlan part{.connections = 2, .first_connection = 3, .all_connections = 5};
+  const auto read = plan_from(passed_plan_json(part).dump());
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->first_connection, 3U);
+  EXPECT_EQ(read->all_connections, 5U);
+  EXPECT_FALSE(passed_plan_json({.connections = 5}).contains("part")) << "one host makes the whole load";
+  EXPECT_FALSE(plan_json(part).contains("part")) << "it is no setting";
+  for (const char* wrong :
+       {R"({"part":3})", R"({"part":{}})", R"({"part":{"first_connection":5,"all_connections":5}})"})
+    EXPECT_FALSE(plan_from(wrong)) << wrong;
+}
+
 }  // namespace
 }  // namespace joust

@@ -11,7 +11,9 @@ from tree import Finding
 # own files alone.
 _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "session", "net", "base"}
 ROOMS = {
-    "cli": {"race", "report", "history", "doctor", "files", "secure", "hosting", "plugins"} | _MEASURED,
+    "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting",
+            "plugins"} | _MEASURED,
+    "hosts": {"base"},
     "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},
@@ -21,6 +23,8 @@ ROOMS = {
     "race/judgement": {"race/checks", "race/figures", "race/model", "base"},
     "race/checks": {"race/figures", "race/set_up", "race/model", "net", "stats", "base"},
     "race/figures": {"race/set_up", "race/model", "measure", "stats", "base"},
+    "race/hosts": {"hosts", "race/trial", "race/scenario", "race/set_up", "race/model",
+                   "load", "measure", "net", "base"},
     "race/trial": {"race/scenario", "race/set_up", "race/model",
                    "files/store", "load", "measure", "net", "base"},
     "race/scenario": {"race/set_up", "race/model", "base"},
@@ -78,7 +82,7 @@ SIBLINGS = {
                   "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp",
                   "protocols/websocket/client_side.hpp", "protocols/websocket/server_side.hpp",
                   "protocols/websocket/handshake.hpp", "protocols/websocket/message_cutter.hpp"},
-    "cli": {"cli/common/", "cli/file_tool/"},
+    "cli": {"cli/common/", "cli/file_tool/", "cli/hosts/"},
 }
 
 PURE = ("src/session/", "src/connection/", "src/protocols/", "src/files/protocol/", "src/stats/",

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cli/common/command_line.hpp"
+#include "hosts/rank.hpp"
 #include "joust/protocol.hpp"
 
 namespace joust {
@@ -14,7 +16,8 @@ namespace joust {
 struct Program {
   std::string name;
   std::vector<Protocol> protocols;
-  std::vector<std::string> words{};  // the program's arguments
+  std::vector<std::string> words{};   // the program's arguments
+  std::optional<hosts::Rank> rank{};  // its place among the processes of mpirun
 
   // Returns the protocols of the plug-ins loaded so far, then those of the program.
   std::vector<const Protocol*> all_protocols() const;

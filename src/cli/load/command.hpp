@@ -11,7 +11,9 @@
 #include "cli/common/command.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/load/hosts_arguments.hpp"
 #include "cli/load/progress.hpp"
+#include "cli/load/start_time.hpp"
 #include "cli/load/turn_taking.hpp"
 #include "connection/tally.hpp"
 #include "hosting/loading.hpp"
@@ -46,6 +48,10 @@ struct Load {
   std::string wanted{};                  // the text of --search
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};
+  HostsArguments hosts{};
+  std::optional<LoadPartArguments> part{};  // this process is a part of a load over several hosts
+  std::optional<StartTime> start{};         // delays the start
+  Time begins{};                            // the time of --start-at
   std::string connect{};
   std::string url{};        // http://... or ws://..., in place of -p, --connect, --path and --host
   bool secure_url = false;  // https:// or wss://
@@ -84,7 +90,8 @@ struct Load {
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;
-  std::string trouble(const Loaded& whom, const LoadResult& result) const;
+  // `whom`: null for a load of several hosts.
+  std::string trouble(const Loaded* whom, const LoadResult& result) const;
   void emit(std::string_view event) const;
   nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;
   Settings stated_options(const Loaded& whom) const;

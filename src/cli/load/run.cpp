@@ -6,6 +6,7 @@
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "cli/common/merged_load.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -22,6 +23,12 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Returns a time of the monotonic clock by the clock of the day, in nanoseconds since 1970.
+std::int64_t utc_ns(Time time) {
+  const Duration ago = Clock::now() - time;
+  return Duration(std::chrono::system_clock::now().time_since_epoch()).count() - ago.count();
+}
 
 }  // namespace
 
@@ -73,7 +80,8 @@ LoadResult Load::measure(const Loaded& whom) {
   Loading prepared = loading(whom, whom.tally);
   Stop stop;
   if (plan.turns) turns.emplace(prepared.run());
-  const Signals signals(stop, TurnTaking::begin);
+  if (part || !hosts.start_at.empty()) start.emplace(part ? std::nullopt : std::optional(begins));
+  const Signals signals(stop, start ? StartTime::pass : TurnTaking::begin);
   return drive(prepared, whom, stop);
 }
 
@@ -81,7 +89,9 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   opened_at = {};
   used_over = {};
   forks = whom.engine.separate_processes;
-  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); });
+  LoadRun::Hold hold;
+  if (start) hold = [&] { return start->wait(stop); };
+  loading.run().observe([this](LoadRun::Milestone milestone) { watch(milestone); }, std::move(hold));
   {
     std::optional<LoadProgress> shown;
     if (progress_every > Duration{} && !plan.turns) {
@@ -119,7 +129,7 @@ std::string hint_of_others(const Loaded& whom) {
 }  // namespace
 
 // Describes the failure in one line that names the address once; empty without a failure.
-std::string Load::trouble(const Loaded& whom, const LoadResult& result) const {
+std::string Load::trouble(const Loaded* whom, const LoadResult& result) const {
   std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
@@ -148,8 +158,8 @@ std::string Load::trouble(const Loaded& whom, const LoadResult& result) const {
                           text.contains("TLS: ");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.resolve(program).name);
-  if (!text.empty() && result.connections_ok == 0 && result.failures(Stage::connect) > 0)
-    text += hint_of_others(whom);
+  if (whom != nullptr && !text.empty() && result.connections_ok == 0 && result.failures(Stage::connect) > 0)
+    text += hint_of_others(*whom);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
@@ -192,6 +202,7 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
   whole["options"] = options_json(stated_options(whom));
+  whole[kWindowUtc] = result.window ? nlohmann::ordered_json(utc_ns(result.window->from)) : nullptr;
   return write(whole);
 }
 
@@ -220,7 +231,7 @@ int Load::measure_once(const Loaded& whom) {
   // If no server could be reached, only the reason is reported.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
   const std::string unwritten = write_result_of(whom, result);  // first: standard output may be lost
-  if (const std::string text = trouble(whom, result); !text.empty()) complain(program, text);
+  if (const std::string text = trouble(&whom, result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
     print_result(for_people(heading(whom) + plan_text(plan) + "\n" + load_text(result)));
   emit("done");
@@ -251,7 +262,7 @@ int Load::show_messages(const Loaded& whom) {
   parameters.trace = &trace;
   const LoadResult result = measure(whom);
   if (!result.clean() && !rest.empty()) show("came", rest, "no whole message");
-  if (const std::string text = trouble(whom, result); !text.empty()) complain(program, text);
+  if (const std::string text = trouble(&whom, result); !text.empty()) complain(program, text);
   if (result.clean() && !is_checked)
     print_text("Replies came. They are unverified: nothing says what a right one is (--expect).\n");
   else if (result.clean())

@@ -12,6 +12,7 @@
 #include "cli/common/faces.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/race/over_hosts.hpp"
 #include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
 
@@ -30,6 +31,9 @@ struct Race {
   std::optional<Option> json_option{};
   FaceArguments faces{};
   bool dry_run = false, full = false, no_history = false;
+  RaceHostsArguments hosts{};
+  std::unique_ptr<HostsOfRace> over{};     // the hosts of a race over several
+  std::optional<race::Meeting> meeting{};  // of these
   std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
   void add_contestants_to(Command command);
@@ -47,7 +51,11 @@ struct Race {
   std::string keep(const race::RaceResult& result, const std::string& document) const;
   void show(const race::RaceResult& result, const std::string& document) const;
   void add_to_history(const race::RaceResult& result, const std::string& document) const;
-  int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const;
+  std::unique_ptr<race::TrialRunner> runner(const race::Scenario& scenario, const race::CpuPlan& cpus,
+                                            const Stop& stop) const;
+  race::CpuPlan place(race::Scenario& scenario, const race::Catalogue& catalogue);
+  int race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus,
+                      const race::Catalogue& catalogue) const;
 
   // Adds an option with `add`; `into` stays empty if the option is not given.
   template <typename Value, typename Add>

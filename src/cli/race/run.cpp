@@ -26,8 +26,10 @@
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
+#include "race/hosts/restrictions.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/judgement/thresholds.hpp"
+#include "race/run/call_counts.hpp"
 #include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
 #include "race/scenario/scenario_toml.hpp"
@@ -45,6 +47,8 @@ namespace joust {
 namespace {
 
 static_assert(race::kBeyondThreshold == kThreshold);
+
+constexpr const char* kCallsOverHosts = "not counted: the sides are on several hosts";
 
 // Removes the program's name before a child's complaint, because this program's own complaint begins with it
 // too.
@@ -185,13 +189,23 @@ void Race::show(const race::RaceResult& result, const std::string& document) con
   print_result(in_locale(shown));
 }
 
-int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus) const {
+std::unique_ptr<race::TrialRunner> Race::runner(const race::Scenario& scenario, const race::CpuPlan& cpus,
+                                                const Stop& stop) const {
+  race::ProcessSetup setup{.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}};
+  if (meeting) return std::make_unique<race::HostsRunner>(std::move(setup), meeting->hosts);
+  return std::make_unique<race::ProcessRunner>(std::move(setup));
+}
+
+int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus,
+                          const race::Catalogue& catalogue) const {
   Stop stop;
   const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
   const Duration time = scenario.time;
   if (race::wants_capacity(scenario)) {
     report::RaceProgress progress(shown_as(progress_as));
-    const std::string refused = measure_capacities(program, scenario, plan, cpus, progress, stop);
+    const std::string refused = measure_capacities(
+        scenario, plan, catalogue, [&](const race::Scenario& pilot) { return runner(pilot, cpus, stop); },
+        progress, stop);
     if (!refused.empty()) throw UsageError(without_name(refused, program));
   }
   race::RaceResult result;
@@ -199,9 +213,10 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   const Time begun = Clock::now();
   {
     report::RaceProgress progress(shown_as(progress_as));
-    race::ProcessRunner runner(
-        {.scenario = scenario, .cpus = cpus, .stop = stop, .first_words = {program.name}});
-    result = race::run_race(scenario, std::move(plan), runner, progress, stop);
+    if (meeting) race::leave_out_calls(plan, kCallsOverHosts);  // it may be planned again
+    const auto running = runner(scenario, cpus, stop);
+    result = race::run_race(scenario, std::move(plan), *running, progress, stop);
+    if (meeting) result.hosts = race::with_clocks(meeting->facts, static_cast<race::HostsRunner&>(*running));
   }
   result.scenario.time = time;
   result.started = started;
@@ -271,19 +286,36 @@ void Race::read_flags() {
   flags.options = {protocol.given.begin(), protocol.given.end()};
 }
 
+// Chooses event loops of clients, and the CPUs of both sides.
+race::CpuPlan Race::place(race::Scenario& scenario, const race::Catalogue& catalogue) {
+  if (meeting) return race::place_sides(*meeting, scenario, catalogue);
+  if (const auto problem = race::check_cpus_exist(scenario.cpus, allowed_cpus())) throw UsageError(*problem);
+  const std::vector<CpuPlace> places = read_topology(allowed_cpus());
+  race::choose_client_threads(scenario, catalogue, places,
+                              race::most_loops(scenario, &race::Contestant::server));
+  return race::choose_cpus(scenario, places);
+}
+
 int Race::run() {
+  hosts.start(program);
   read_flags();
   find_file();
-  const race::Catalogue catalogue = catalogue_of(program);
+  if (hosts.conducts(program)) {
+    over = std::make_unique<HostsOfRace>(program, hosts);
+    meeting = over->meet();
+  }
+  race::Catalogue catalogue = catalogue_of(program);
+  if (meeting) race::restrict_to_hosts(catalogue);
   race::Scenario raced = scenario(catalogue);
+  if (meeting)
+    if (const std::string why = race::why_not_over_hosts(raced, meeting->hosts.loads.size()); !why.empty())
+      throw UsageError(why);
   for (const std::string& remark : race::threads_remarks(flags.threads, raced, catalogue))
     complain(program, remark);
-  if (const auto problem = race::check_cpus_exist(raced.cpus, allowed_cpus())) throw UsageError(*problem);
-  const std::vector<CpuPlace> places = read_topology(allowed_cpus());
-  race::choose_client_threads(raced, catalogue, places);
-  const race::CpuPlan cpus = race::choose_cpus(raced, places);
+  const race::CpuPlan cpus = place(raced, catalogue);
   race::Plan plan = race::make_plan(raced, catalogue, raced.seed.value_or(std::random_device()()));
   plan.cpus = cpus;
+  if (meeting) race::leave_out_calls(plan, kCallsOverHosts);
   ensure_possible(program, raced, plan);
   ensure_files();
   if (dry_run) {
@@ -296,7 +328,7 @@ int Race::run() {
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())
     throw std::runtime_error("there are no races on this system: " + reason);
   require_contestant(plan);
-  require_loopback(plan);
+  if (!meeting) require_loopback(plan);
   if (const auto code = guard()) {
     if (const int number = *code - kKilled; number > 0)
       complain(program, fmt::format("the race was killed (signal {}); all that it had started has been ended",
@@ -304,7 +336,7 @@ int Race::run() {
     return *code;
   }
   race::remove_left_folders();
-  return race_and_report(raced, std::move(plan), cpus);
+  return race_and_report(raced, std::move(plan), cpus, catalogue);
 }
 
 }  // namespace joust

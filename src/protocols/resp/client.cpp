@@ -351,7 +351,7 @@ class RespClient final : public RequestService {
 }  // namespace
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
-  const std::uint64_t connections = run.plan().connections;
+  const std::uint64_t connections = run.plan().of_all_hosts();
   auto common = std::make_shared<Common>(workload(parameters, connections), connections);
   return std::make_unique<RespClient>(std::move(common), parameters, run);
 }

@@ -13,7 +13,7 @@ namespace {
 
 // Warns if processes of the race may run on the same CPU and take time from each other.
 void check_apart(const CpuPlan& plan, Findings& findings) {
-  if (plan.server.empty() || plan.client.empty()) return;  // not recorded
+  if (plan.apart || plan.server.empty() || plan.client.empty()) return;  // apart, or not recorded
   if (plan.server == "any" || plan.client == "any") {
     findings.warn("nothing keeps server ({}) and client ({}) from running on the same CPU",
                   cpus_text(plan.server), cpus_text(plan.client));

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
+#include "race/figures/hosts_wording.hpp"
 
 namespace joust::race {
 namespace {
@@ -13,6 +20,34 @@ namespace {
 bool knows_busy(const CaseResult& one) {
   return std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.summary.busy_us_per_message.has_value(); });
+}
+
+// Warns where hosts differ in what both sides of a race have in common on one machine.
+void compare_hosts(const RaceResult& race, Findings& findings) {
+  constexpr std::pair<const char*, const char*> kFacts[] = {
+      {"kernel", "kernels"}, {"cpu_model", "CPU models"}, {"joust_version", "versions of joust"}};
+  for (const auto& [fact, words] : kFacts) {
+    std::set<std::string> values;
+    std::vector<std::string> each;
+    for (const HostOfRace& host : race.hosts) {
+      values.emplace(host.environment.value(fact));
+      each.push_back(fmt::format("{} has {}", host.name, host.environment.value(fact)));
+    }
+    if (values.size() > 1) findings.warn("the hosts have different {}: {}", words, join(each));
+  }
+}
+
+void describe_network(const RaceResult& race, Findings& findings) {
+  std::set<std::string> kernels;
+  for (const HostOfRace& host : race.hosts) {
+    if (!kernels.insert(host.boot_id).second && !host.boot_id.empty())
+      findings.warn("{} shares its kernel with another host: no network between machines was measured",
+                    host.name);
+    findings.say("{}: {}", host.name, network_words(host));
+    if (host.clock_offset_s && host.clock_error_s)
+      findings.say("clock of {}: {:+.6f} s, within {:.6f} s", host.name, *host.clock_offset_s,
+                   *host.clock_error_s);
+  }
 }
 
 }  // namespace
@@ -35,7 +70,9 @@ CheckResult check_environment(const RaceResult& race, const CaseResult& one) {
   else
     findings.say("fingerprint {}, kernel {}, {}", environment.fingerprint(), environment.value("kernel"),
                  environment.value("cpu_model"));
-  findings.say("loopback: no network was measured");
+  if (race.hosts.empty()) findings.say("loopback: no network was measured");
+  compare_hosts(race, findings);
+  describe_network(race, findings);
   return findings.take();
 }
 

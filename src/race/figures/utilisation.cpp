@@ -13,10 +13,10 @@ namespace joust::race {
 namespace {
 
 // Returns the number of CPUs that a side can use at the same time.
-double cpus_of(const std::string& pinned, std::uint64_t loops) {
+double cpus_of(const std::string& pinned, std::uint64_t loops, std::size_t hosts) {
   const auto cpus = static_cast<double>(cpus_in(pinned).size());
   const auto busy = static_cast<double>(std::max<std::uint64_t>(1, loops));
-  return cpus > 0 ? std::min(cpus, busy) : busy;
+  return static_cast<double>(hosts) * (cpus > 0 ? std::min(cpus, busy) : busy);
 }
 
 // Returns the utilisation of a side that used so many CPUs on average. A side whose busiest thread is full
@@ -28,12 +28,11 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
 // Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does
 // not count as idle.
 std::optional<double> utilisation(const Trial& trial, const std::optional<double>& cost_us,
-                                  const std::string& pinned, std::uint64_t loops,
-                                  const std::optional<double>& busiest_thread) {
+                                  const std::optional<double>& busiest_thread, double cpus) {
   const auto rate = trial.throughput_per_s();
   if (!rate || !cost_us) return std::nullopt;
   const double usable = 1e6 * std::max(0.1, 1 - steal_share(trial).value_or(0));
-  return utilisation(*rate * *cost_us / usable, cpus_of(pinned, loops), busiest_thread);
+  return utilisation(*rate * *cost_us / usable, cpus, busiest_thread);
 }
 
 // Estimates the mean of a few values. One value has no interval.
@@ -51,8 +50,8 @@ std::optional<Estimate> mean_of(const std::vector<double>& values) {
 }  // namespace
 
 std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial) {
-  return utilisation(trial, trial.client_cpu_us_per_message(), cpus.client, trial.client.threads,
-                     trial.busiest_thread.client);
+  return utilisation(trial, trial.client_cpu_us_per_message(), trial.busiest_thread.client,
+                     cpus_of(cpus.client, trial.client.threads, cpus.load_hosts));
 }
 
 void add_utilisation(const RaceResult& race, CaseResult& one) {
@@ -63,8 +62,9 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
       const auto of_client = client_utilisation(race.cpus, *trial);
       if (!of_client) continue;
       client.push_back(*of_client);
-      if (const auto of_server = utilisation(*trial, trial->server_cpu_us_per_message(), race.cpus.server,
-                                             trial->server.threads, trial->busiest_thread.server))
+      if (const auto of_server =
+              utilisation(*trial, trial->server_cpu_us_per_message(), trial->busiest_thread.server,
+                          cpus_of(race.cpus.server, trial->server.threads, 1)))
         server.push_back(*of_server);
     }
     entry.summary.client_utilisation = mean_of(client);

@@ -14,6 +14,7 @@
 #include "measure/thread_groups.hpp"
 #include "measure/throttling.hpp"
 #include "measure/usage.hpp"
+#include "race/model/hosts.hpp"
 #include "race/model/loss.hpp"
 #include "race/model/scenario.hpp"
 #include "race/model/turn.hpp"
@@ -326,7 +327,8 @@ struct RaceResult {
   std::string incomplete{};  // why
   std::string refused{};     // a child's message about invalid arguments: there is nothing to report
   Environment environment{};
-  CpuPlan cpus{};  // where the children ran
+  CpuPlan cpus{};                   // where the children ran
+  std::vector<HostOfRace> hosts{};  // of a race over several hosts: that of the servers, then those of loads
   std::vector<CaseResult> cases{};
 };
 

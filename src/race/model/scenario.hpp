@@ -73,6 +73,8 @@ struct CpuPlan {
   std::string server{};
   std::string client{};
   std::vector<std::string> remarks{};  // why the chosen places are unequal or slow, in words
+  bool apart = false;          // both sides have machines of their own: equal numbers are different CPUs
+  std::size_t load_hosts = 1;  // hosts on which clients have these CPUs
 };
 
 struct Case;

@@ -43,6 +43,12 @@ void apply(const CallCount& calls, Trial& trial) {
   if (const auto calls_of_one = calls.client_per_message()) trial.client_calls = *calls_of_one * messages;
 }
 
+void leave_out_calls(Plan& plan, const std::string& reason) {
+  plan.counts_calls = false;
+  for (CaseResult& one : plan.cases)
+    for (Entry& entry : one.entries) entry.calls.reason = reason;
+}
+
 void make_short(Case& one) {
   LoadPlan& load = one.load;
   load.turns = false;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "race/model/result.hpp"
+#include "race/run/plan.hpp"
 
 // Trials that count system calls, without timing.
 namespace joust::race {
@@ -20,6 +21,9 @@ std::string too_few_to_count(const Case& one);
 
 // Gives a timed trial the number of calls that its messages take according to these counts.
 void apply(const CallCount& calls, Trial& trial);
+
+// Plans a race without counts of calls, for this reason.
+void leave_out_calls(Plan& plan, const std::string& reason);
 
 // Gives a counting trial of contestants that take turns a window of its own. The window is short, because
 // calls are the same in every window.

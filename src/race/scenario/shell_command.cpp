@@ -13,8 +13,9 @@
 namespace joust::race {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string CommandValues::*>, 6> kNames{
-    {{"port", &CommandValues::port},
+constexpr std::array<std::pair<std::string_view, std::string CommandValues::*>, 7> kNames{
+    {{"address", &CommandValues::address},
+     {"port", &CommandValues::port},
      {"from", &CommandValues::from},
      {"into", &CommandValues::into},
      {"last", &CommandValues::last},

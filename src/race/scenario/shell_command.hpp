@@ -9,6 +9,7 @@ namespace joust::race {
 
 // The text in place of {port} and so on in a contestant's shell commands.
 struct CommandValues {
+  std::string address = "127.0.0.1";  // where a server has to listen
   std::string port{}, from{}, into{};
   std::string last{};   // the name of the last file
   std::string bytes{};  // size of all files together

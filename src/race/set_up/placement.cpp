@@ -168,12 +168,12 @@ std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*sid
   return most;
 }
 
-void choose_client_threads(Scenario& scenario, const Catalogue& catalogue,
-                           std::span<const CpuPlace> allowed) {
+void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed,
+                           std::size_t servers) {
   constexpr std::size_t kForEachOfServer = 2;  // verifying replies costs more than making them
   const std::size_t of_servers = most_loops(scenario, &Contestant::server);
   const std::size_t cores = best_group(cores_of(allowed)).size();
-  std::size_t free = cores - std::min(cores, of_servers);
+  std::size_t free = cores - std::min(cores, servers);
   if (!scenario.cpus.client.empty()) free = cpus_in(scenario.cpus.client).size();
   std::size_t loops = std::min(free, kForEachOfServer * of_servers);
   for (const Case& one : scenario.cases) loops = std::min<std::size_t>(loops, one.load.connections);
@@ -182,6 +182,13 @@ void choose_client_threads(Scenario& scenario, const Catalogue& catalogue,
     if (loops > 1 && !contestant.client.threads_given && engine != nullptr && engine->several_loops)
       contestant.client.threads = loops;
   }
+}
+
+std::string choose_cpus_alone(const std::string& given, std::size_t loops,
+                              std::span<const CpuPlace> allowed) {
+  if (!given.empty()) return given;
+  const Cores cores = best_group(cores_of(allowed));
+  return list_or_any(cpus_for(std::span(cores).first(std::min(loops, cores.size())), loops));
 }
 
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed) {

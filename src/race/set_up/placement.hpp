@@ -19,9 +19,15 @@ namespace joust::race {
 // not be kept.
 CpuPlan choose_cpus(const Scenario& scenario, std::span<const CpuPlace> allowed);
 
+// Chooses the CPUs of a side that has a host for itself. `given`: those of the scenario; empty: one core of
+// one kind and socket for each of its loops, as far as there are so many.
+std::string choose_cpus_alone(const std::string& given, std::size_t loops, std::span<const CpuPlace> allowed);
+
 // Gives clients as many event loops as cores are left for them, where the scenario does not give a number: up
-// to two for each loop of a server, so that the server is the limit. Call before choose_cpus().
-void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed);
+// to two for each loop of a server, so that the server is the limit. `servers`: the cores of `allowed` that
+// servers take, where these run there; 0 where they have another host. Call before choose_cpus().
+void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::span<const CpuPlace> allowed,
+                           std::size_t servers);
 
 // Returns the most event loops that a side of a contestant has.
 std::uint64_t most_loops(const Scenario& scenario, EngineChoice Contestant::*side);

@@ -38,6 +38,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
+  bool foreign() const { return foreign_; }
   // Returns the program and all processes that descend from it.
   std::vector<pid_t> processes();
   // Returns the CPU time of the processes that have ended and were waited for; 0 unless the program is

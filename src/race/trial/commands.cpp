@@ -79,7 +79,7 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
     apply({{"reconnect", "never"}}, load, LoadPlan());
     load.messages_per_connection.reset();
   }
-  if (how == PlanAs::document) return add(words, "--plan", plan_json(load).dump());
+  if (how == PlanAs::document) return add(words, "--plan", passed_plan_json(load).dump());
   for (std::string& word : load_flags(load, LoadPlan())) words.push_back(std::move(word));
   // Passes a rate that is a share of a capacity not known yet.
   if (one.rate_share && !load.open_loop()) add(words, "-R", rate_word({.share = one.rate_share}));
@@ -104,7 +104,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
                  const std::string& address, const std::string& json, PlanAs how) {
   const EngineChoice& client = entry.contestant.client;
   Words words{"load", "-e", client.engine, "-p", protocol_word(one)};
-  if (!entry.in_process) add(words, "--connect", address);
+  if (!entry.in_process && !address.empty()) add(words, "--connect", address);
   if (one.load.turns) words.emplace_back(one.load.counted_turns ? "--counted-turns" : "--turns");
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
@@ -114,7 +114,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
   words.emplace_back("--events");
-  add(words, "--json", json);
+  if (!json.empty()) add(words, "--json", json);
   return words;
 }
 

@@ -23,17 +23,16 @@
 namespace joust::race {
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
+// Returns the endpoint of an address in digits. Throws std::system_error for any other text.
+Endpoint numeric_endpoint(const std::string& address, std::uint16_t port) {
+  const auto found = resolve(host_and_port(address, "1"));
+  if (!found) throw std::system_error(EINVAL, std::generic_category(), address + " is no address");
+  return with_port(found->front(), port);
 }
 
-Fd ipv4_socket() {
-  Fd socket = stream_socket(AF_INET, 0);
-  checked(socket.get(), "socket(AF_INET)");
+Fd tcp_socket(const Endpoint& endpoint) {
+  Fd socket = stream_socket(endpoint.family(), 0);
+  checked(socket.get(), "socket()");
   return socket;
 }
 
@@ -64,7 +63,9 @@ Endpoint endpoint_in_hex(const std::string& text) {
   const auto port = static_cast<std::uint16_t>(colon < text.size() ? number(colon + 1, 4) : 0);
   Endpoint endpoint;
   if (colon == kWord) {
-    sockaddr_in address = loopback(port);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
     address.sin_addr.s_addr = number(0, kWord);
     std::memcpy(&endpoint.storage, &address, endpoint.size = sizeof address);
   } else {
@@ -99,10 +100,16 @@ void add_addresses(const char* file, const std::set<std::uint64_t>& inodes,
 
 }  // namespace
 
-bool ListeningAddresses::reached_at(std::uint16_t port) const {
-  return std::ranges::any_of(
-      std::array{"127.0.0.1", "0.0.0.0", "[::]", "[::ffff:127.0.0.1]"},
-      [&](const char* host) { return std::ranges::count(addresses, fmt::format("{}:{}", host, port)) != 0; });
+std::string host_and_port(const std::string& address, const std::string& port) {
+  return address.contains(':') ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
+}
+
+// An IPv6 socket may accept connections of IPv4, whose addresses it shows as [::ffff:127.0.0.1].
+bool ListeningAddresses::reached_at(const std::string& address) const {
+  const std::string host = host_of(address), port = address.substr(address.rfind(':') + 1);
+  return std::ranges::any_of(std::array<std::string, 4>{address, "0.0.0.0:" + port, "[::]:" + port,
+                                                        fmt::format("[::ffff:{}]:{}", host, port)},
+                             [&](const std::string& one) { return std::ranges::count(addresses, one) != 0; });
 }
 
 ListeningAddresses listening_addresses(std::span<const pid_t> processes) {
@@ -114,19 +121,16 @@ ListeningAddresses listening_addresses(std::span<const pid_t> processes) {
   return listening;
 }
 
-std::uint16_t free_port() {
-  const Fd socket = ipv4_socket();
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  checked(::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), size), "bind(127.0.0.1:0)");
-  checked(::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname()");
-  return ntohs(address.sin_port);
+std::uint16_t free_port(const std::string& address) {
+  const Endpoint endpoint = numeric_endpoint(address, 0);
+  const Fd socket = tcp_socket(endpoint);
+  checked(::bind(socket.get(), endpoint.raw(), endpoint.size), "bind({}, port 0)", address);
+  return port_of(bound_address(socket.get()));
 }
 
-bool accepts(std::uint16_t port) {
-  const Fd socket = ipv4_socket();
-  const sockaddr_in address = loopback(port);
-  return ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+bool accepts(const std::string& address, std::uint16_t port) {
+  const Endpoint endpoint = numeric_endpoint(address, port);
+  return ::connect(tcp_socket(endpoint).get(), endpoint.raw(), endpoint.size) == 0;
 }
 
 }  // namespace joust::race

@@ -15,11 +15,14 @@
 namespace joust::race {
 namespace {
 
-// Adds the difference of two readings of one counter, where both are known.
 template <typename Counter>
-void add(std::optional<Counter>& sum, const std::optional<Counter>& before,
-         const std::optional<Counter>& after) {
-  if (before && after) sum = sum.value_or(Counter{}) + (*after - *before);
+std::optional<Counter> difference(const std::optional<Counter>& before, const std::optional<Counter>& after) {
+  return before && after ? std::optional(*after - *before) : std::nullopt;
+}
+
+template <typename Counter>
+void add(std::optional<Counter>& sum, const std::optional<Counter>& window) {
+  if (window) sum = sum.value_or(Counter{}) + *window;
 }
 
 }  // namespace
@@ -41,15 +44,23 @@ Surroundings read_surroundings(const PinnedCpus& pinned) {
           .clock = read_clock_rates(pinned.all)};
 }
 
-void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial) {
-  add(trial.machine, before.machine, after.machine);
-  add(trial.pinned, before.pinned, after.pinned);
-  add(trial.server_cpus, before.server_cpus, after.server_cpus);
-  add(trial.client_cpus, before.client_cpus, after.client_cpus);
-  add(trial.throttled, before.throttled, after.throttled);
-  if (!before.clock || !after.clock) return;
-  const ClockRates clock = *before.clock | *after.clock;
-  trial.clock = trial.clock ? *trial.clock | clock : clock;
+Surroundings window_of(const Surroundings& before, const Surroundings& after) {
+  Surroundings window{.machine = difference(before.machine, after.machine),
+                      .pinned = difference(before.pinned, after.pinned),
+                      .server_cpus = difference(before.server_cpus, after.server_cpus),
+                      .client_cpus = difference(before.client_cpus, after.client_cpus),
+                      .throttled = difference(before.throttled, after.throttled)};
+  if (before.clock && after.clock) window.clock = *before.clock | *after.clock;
+  return window;
+}
+
+void note_surroundings(const Surroundings& window, Trial& trial) {
+  add(trial.machine, window.machine);
+  add(trial.pinned, window.pinned);
+  add(trial.server_cpus, window.server_cpus);
+  add(trial.client_cpus, window.client_cpus);
+  add(trial.throttled, window.throttled);
+  if (window.clock) trial.clock = trial.clock ? *trial.clock | *window.clock : *window.clock;
 }
 
 PinnedCpus pinned_cpus(const CpuPlan& plan, bool in_process) {

@@ -8,7 +8,8 @@
 
 namespace joust::race {
 
-// The state of the machine at one end of a trial's timed window, or of a turn.
+// The state of the machine at one end of a trial's timed window, or of a turn; or the difference of both
+// ends.
 struct Surroundings {
   std::optional<MachineCpu> machine{}, pinned{}, server_cpus{}, client_cpus{};
   std::optional<Throttling> throttled{};
@@ -25,7 +26,10 @@ PinnedCpus pinned_cpus(const CpuPlan& plan, bool in_process);
 
 Surroundings read_surroundings(const PinnedCpus& pinned);
 
-// Adds the window between both states to the windows that the trial has.
-void note_surroundings(const Surroundings& before, const Surroundings& after, Trial& trial);
+// Returns the window between two states. The clock rates are those of both ends.
+Surroundings window_of(const Surroundings& before, const Surroundings& after);
+
+// Adds a window to those that the trial has.
+void note_surroundings(const Surroundings& window, Trial& trial);
 
 }  // namespace joust::race

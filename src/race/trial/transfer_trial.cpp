@@ -9,9 +9,10 @@
 #include "base/units.hpp"
 #include "measure/histogram.hpp"
 #include "race/scenario/shell_command.hpp"
+#include "race/trial/orders.hpp"
 #include "race/trial/process_setup.hpp"
+#include "race/trial/server_process.hpp"
 #include "race/trial/surroundings.hpp"
-#include "race/trial/trial_sides.hpp"
 
 namespace joust::race {
 namespace {
@@ -40,24 +41,32 @@ nlohmann::json document_of(const LoadResult& result, const FilePlan& files) {
 class TransferTrial {
  public:
   TransferTrial(const ProcessSetup& setup, const TrialOrder& order, MovedFiles& files)
-      : setup_(setup), order_(order), files_(files), sides_(setup, order) {}
+      : setup_(setup), order_(order), files_(files) {}
 
   Trial run() {
     trial_.serverless = order_.entry.contestant.command.empty();
-    CommandValues values{.from = files_.from(),
-                         .into = files_.fresh_target(),
-                         .last = files_.last(),
-                         .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
-                         .joust = own_path()};
-    const bool in_order = sides_.start_server(std::move(values)) && transfer() && sides_.stop_server();
-    if (!in_order) sides_.end();
+    const bool in_order = start_server() && transfer() && stop_server();
+    if (!in_order) processes_.end(setup_.server_stop);
     files_.remove_target();
     if (!in_order && !setup_.stop.requested()) files_.restore();
+    trial_.server = std::move(serving_.result());
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }
 
  private:
+  bool start_server() {
+    auto started = serving_.start();
+    return succeeded(started, trial_);
+  }
+
+  bool stop_server() {
+    auto stopped = serving_.stop();
+    return !setup_.stop.requested() && succeeded(stopped, trial_);
+  }
+
+  bool fail_command(std::string what) { return fail(failure_of(command_, std::move(what)), trial_); }
+
   std::optional<Usage> usage_of_server() const {
     return server_.running() ? usage_of_processes(server_.child->processes()) : std::nullopt;
   }
@@ -67,25 +76,27 @@ class TransferTrial {
     const auto server_before = usage_of_server();
     if (server_.calls) server_.calls_before = server_.calls->count();
     const Time began = Clock::now();
-    if (!sides_.start_transfer()) return false;
+    auto started = processes_.start(
+        command_,
+        shell_command(filled(order_.entry.contestant.transfer, serving_.values()), setup_.cpus.client));
+    if (!succeeded(started, trial_)) return false;
     const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
     const bool ended =
         processes_.wait_until(began + patience, [&] { return command_.gone() || server_.gone(); });
     const Time at_end = Clock::now();
     count_calls();
     const auto server_after = usage_of_server();
-    note_surroundings(before, read_surroundings(pinned_), trial_);
+    note_surroundings(window_of(before, read_surroundings(pinned_)), trial_);
     if (setup_.stop.requested()) return false;
     if (!ended)
-      return sides_.fail(
+      return fail_command(
           fmt::format("the transfer did not end within {} and was killed; trial_timeout allows more",
-                      format_duration(patience)),
-          command_);
-    if (!command_.gone()) return sides_.fail_without_server();
+                      format_duration(patience)));
+    if (!command_.gone()) return fail(serving_.early_end(), trial_);
     if (command_.child->exit_code() != 0)
-      return sides_.fail(fmt::format("the transfer failed: {}", command_.child->how_it_ended()), command_);
-    if (const std::string changed = files_.restore(); !changed.empty()) return sides_.fail(changed, command_);
-    if (server_before && server_after) trial_.server.usage = *server_after - *server_before;
+      return fail_command(fmt::format("the transfer failed: {}", command_.child->how_it_ended()));
+    if (const std::string changed = files_.restore(); !changed.empty()) return fail_command(changed);
+    if (server_before && server_after) serving_.result().usage = *server_after - *server_before;
     keep(at_end - began);
     return true;
   }
@@ -120,12 +131,19 @@ class TransferTrial {
   const ProcessSetup& setup_;
   const TrialOrder& order_;
   MovedFiles& files_;
-  TrialSides sides_;
+  const ServerOrder server_order_ =
+      server_order(setup_, order_,
+                   {.from = files_.from(),
+                    .into = files_.fresh_target(),
+                    .last = files_.last(),
+                    .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
+                    .joust = own_path()});
+  TrialProcesses processes_{setup_.stop, order_.count_calls};
+  ServerProcess serving_{processes_, server_order_};
   const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, false);
-  Trial& trial_ = sides_.trial();
-  TrialProcesses& processes_ = sides_.processes();
-  Part& server_ = sides_.server();
-  Part& command_ = sides_.load();
+  Trial trial_{};
+  Part& server_ = processes_.server;
+  Part& command_ = processes_.load;
 };
 
 }  // namespace

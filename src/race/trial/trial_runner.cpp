@@ -12,10 +12,11 @@
 #include "base/words.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/family_clock.hpp"
+#include "race/trial/load_process.hpp"
 #include "race/trial/process_generation.hpp"
+#include "race/trial/server_process.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/transfer_trial.hpp"
-#include "race/trial/trial_sides.hpp"
 
 namespace joust::race {
 namespace {
@@ -46,19 +47,25 @@ struct Snapshot {
 // failed, with the reason in the trial, or interrupted.
 class OneTrial {
  public:
-  OneTrial(const ProcessSetup& setup, const TrialOrder& order)
-      : setup_(setup), order_(order), sides_(setup, order) {}
+  OneTrial(const ProcessSetup& setup, const TrialOrder& order) : setup_(setup), order_(order) {}
 
   Trial run() {
-    const bool in_order = sides_.start_server() && run_load() && read_result() && sides_.stop_server();
-    if (!in_order) sides_.end();
+    const bool in_order = start() && run_load() && read_result() && stop_server();
+    if (!in_order) processes_.end(setup_.server_stop);
+    trial_.server = std::move(serving_.result());
     if (setup_.stop.requested()) trial_.interrupted = true;
     return std::move(trial_);
   }
 
  private:
+  bool start() {
+    auto served = serving_.start();
+    if (!succeeded(served, trial_)) return false;
+    auto loaded = loading_.start(load_order_.command, serving_.address());
+    return succeeded(loaded, trial_);
+  }
+
   bool run_load() {
-    if (!sides_.start_load()) return false;
     const Duration patience = most_time(setup_.scenario.limits, order_.load_case.load);
     const bool ended = processes_.wait_until(Clock::now() + patience, [&] {
       while (const auto line = load_.child->take_line()) on_load_line(*line);
@@ -66,12 +73,18 @@ class OneTrial {
     });
     if (setup_.stop.requested()) return false;
     if (!ended)
-      return sides_.fail(
+      return fail_load(
           fmt::format("the load did not end within {} and was killed; --trial-timeout allows more",
-                      format_duration(patience)),
-          load_);
-    return !server_.gone() || sides_.fail_without_server();
+                      format_duration(patience)));
+    return !server_.gone() || fail(serving_.early_end(), trial_);
   }
+
+  bool stop_server() {
+    auto stopped = serving_.stop();
+    return !setup_.stop.requested() && succeeded(stopped, trial_);
+  }
+
+  bool fail_load(std::string what) { return fail(failure_of(load_, std::move(what)), trial_); }
 
   void on_load_line(const std::string& line) {
     const std::string event = event_name(json::parse(line, nullptr, false));
@@ -82,16 +95,16 @@ class OneTrial {
   // Reads the counters so that the calls of the readings are outside of the window. The peak of memory is
   // read only at the end, because reading it takes the server milliseconds.
   void look_at_opening() {
-    before_ = Snapshot{.around = read_surroundings(pinned_)};
+    before_ = Snapshot{.around = read_surroundings(*load_order_.watched)};
     ask_server(*before_, kTimesOnly);
     count_calls(*before_, &Part::calls_before);
   }
 
   void look_at_closing() {
-    after_ = Snapshot{.around = read_surroundings(pinned_)};
+    after_ = Snapshot{.around = read_surroundings(*load_order_.watched)};
     count_calls(*after_, &Part::calls_after);
     ask_server(*after_, 0);
-    if (!order_.count_calls) sides_.note_scheduling();
+    if (!order_.count_calls && server_order_.shows_scheduling) trial_.scheduling = scheduling();
   }
 
   void count_calls(Snapshot& seen, std::uint64_t Part::*calls) {
@@ -100,16 +113,23 @@ class OneTrial {
     seen.counted = Clock::now();
   }
 
+  Scheduling scheduling() const {
+    const auto groups = [](const Part& part) {
+      return part.running() ? thread_groups(part.child->processes()) : std::vector<ThreadGroup>{};
+    };
+    return {.race = own_thread_group(), .server = groups(server_), .client = groups(load_)};
+  }
+
   void ask_server(Snapshot& seen, int value) {
     if (!server_.running()) return;
-    if (sides_.external() || order_.entry.server_forks) {
+    if (serving_.foreign() || order_.entry.server_forks) {
       const std::vector<pid_t> processes = server_.child->processes();
       seen.server = usage_of_processes(processes);
       seen.server_at = Clock::now();
-      if (!sides_.external()) return;
+      if (!serving_.foreign()) return;
       family_.read_s(processes, server_.child->ended_cpu_s());
-      trial_.server.cpu_unknown = family_.why_wrong();
-      trial_.server.ignores_ends = ignores_ends(processes);
+      serving_.result().cpu_unknown = family_.why_wrong();
+      serving_.result().ignores_ends = ignores_ends(processes);
       return;
     }
     server_.child->send(SIGUSR1, value);
@@ -121,20 +141,21 @@ class OneTrial {
   }
 
   bool read_result() {
-    if (!sides_.read_result()) return false;
+    auto document = loading_.document();
+    if (!succeeded(document, trial_)) return false;
+    if (const auto wrong = read_load(*document, trial_)) return fail_load(*wrong);
     if (!before_ || !after_)
-      return sides_.fail(
-          "the load had no timed window" +
-              (trial_.load->complaints.empty() ? std::string() : ": " + trial_.load->complaints.front()),
-          load_);
-    note_surroundings(before_->around, after_->around, trial_);
+      return fail_load("the load had no timed window" + (trial_.load->complaints.empty()
+                                                             ? std::string()
+                                                             : ": " + trial_.load->complaints.front()));
+    note_surroundings(window_of(before_->around, after_->around), trial_);
     if (!in_time(before_->server_at, after_->server_at) ||
         (order_.count_calls && !in_time(before_->counted, after_->counted))) {
       trial_.late = true;
       trial_.calls_reason = "this process was kept from running when the counters had to be read";
       return true;
     }
-    if (before_->server && after_->server) trial_.server.usage = *after_->server - *before_->server;
+    if (before_->server && after_->server) serving_.result().usage = *after_->server - *before_->server;
     for (const Part* part : {&server_, &load_}) {
       if (part->calls)
         (part == &server_ ? trial_.server_calls : trial_.client_calls) =
@@ -157,14 +178,16 @@ class OneTrial {
 
   const ProcessSetup& setup_;
   const TrialOrder& order_;
-  TrialSides sides_;
-  const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, order_.entry.in_process);
+  const ServerOrder server_order_ = server_order(setup_, order_);
+  const LoadOrder load_order_ = load_order(setup_, order_);
+  TrialProcesses processes_{setup_.stop, order_.count_calls};
+  ServerProcess serving_{processes_, server_order_};
+  LoadProcess loading_{processes_};
   std::optional<Snapshot> before_, after_;
-  FamilyClock family_;  // of an external server
-  Trial& trial_ = sides_.trial();
-  TrialProcesses& processes_ = sides_.processes();
-  Part& server_ = sides_.server();
-  Part& load_ = sides_.load();
+  FamilyClock family_;  // of a foreign server
+  Trial trial_{};
+  Part& server_ = processes_.server;
+  Part& load_ = processes_.load;
 };
 
 }  // namespace

@@ -210,6 +210,7 @@ Document document_of(const Node& root) {
                     .rounds = root["rounds"].count(),
                     .seed = root["seed"].count()};
   read_scenario(root["scenario"], document);
+  if (const auto network = root.find("network")) document.network = network->text();
   std::vector<std::string> command;
   for (const Node& word : root["command_line"].items()) command.push_back(word.text());
   document.command = race::shell_text(command);

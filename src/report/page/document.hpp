@@ -99,6 +99,7 @@ struct Document {
   double took_s = 0, precision = 0;
   std::uint64_t rounds = 0, seed = 0;
   std::string server_cpus{}, client_cpus{};
+  std::string network = "Loopback: no network was measured.";  // the sentence; earlier results have none
   std::string scenario_file{}, scenario_text{};
   std::string command{};  // as for a shell
   std::vector<Heat> heats{};  // the cases

@@ -30,7 +30,7 @@ std::string how_it_was_run(const Document& document) {
   if (!document.server_cpus.empty())
     how +=
         fmt::format(", servers on CPUs {}, clients on CPUs {}", document.server_cpus, document.client_cpus);
-  return how + ". Loopback: no network was measured.";
+  return how + ". " + document.network;
 }
 
 std::string heat_name(const Heat& heat) {

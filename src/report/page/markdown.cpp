@@ -100,7 +100,7 @@ std::string md_facts(const Document& document) {
   for (const Fact& fact : document.environment)
     if (fact.name == "cpu_model" || fact.name == "kernel")
       text += fmt::format(", {} {}", fact.name == "kernel" ? "kernel" : "CPU", fact.value);
-  return md(text) + ". Loopback: no network was measured.\n";
+  return md(text + ". " + document.network) + "\n";
 }
 
 }  // namespace

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "cli/common/merged_load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+#include "base/units.hpp"
+#include "cli/common/listing.hpp"
+#include "load/merging.hpp"
+#include "load/result_json.hpp"
+#include "report/text.hpp"
+
+namespace joust {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_null(const std::optional<std::int64_t>& number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+std::optional<std::int64_t> spread_of(std::span<const LoadOfHost> hosts) {
+  std::optional<std::int64_t> first, last;
+  std::size_t known = 0;
+  for (const LoadOfHost& host : hosts) {
+    if (!host.opened_ns) continue;
+    ++known;
+    first = std::min(first.value_or(*host.opened_ns), *host.opened_ns);
+    last = std::max(last.value_or(*host.opened_ns), *host.opened_ns);
+  }
+  if (known < 2) return std::nullopt;
+  return *last - *first;
+}
+
+Json host_json(const LoadOfHost& host, const std::optional<std::int64_t>& first_ns) {
+  std::optional<std::int64_t> after;
+  if (host.opened_ns && first_ns) after = *host.opened_ns - *first_ns;
+  return {{"name", host.name},
+          {"connections", host.result.plan.connections},
+          {"verified", host.result.messages.verified},
+          {"throughput_per_s", host.result.throughput_per_s},
+          {"started_after_ns", number_or_null(after)},
+          {"clock_offset_ns", number_or_null(host.clock_offset_ns)},
+          {"clock_error_ns", number_or_null(host.clock_error_ns)},
+          {"trouble", host.trouble.empty() ? Json(nullptr) : Json(host.trouble)}};
+}
+
+std::optional<std::int64_t> first_opened(std::span<const LoadOfHost> hosts) {
+  std::optional<std::int64_t> first;
+  for (const LoadOfHost& host : hosts)
+    if (host.opened_ns) first = std::min(first.value_or(*host.opened_ns), *host.opened_ns);
+  return first;
+}
+
+std::string time_text(std::int64_t ns) {
+  return (ns < 0 ? "-" : "") + format_duration(Duration(std::abs(ns)));
+}
+
+}  // namespace
+
+std::string read_part(LoadOfHost& host) {
+  auto read = load_from(host.document);
+  if (!read) return read.error();
+  host.result = std::move(*read);
+  return {};
+}
+
+std::optional<LoadOfHost> read_load_file(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  Json document = Json::parse(file, nullptr, false);
+  if (!document.is_object() || document.value("schema", Json()) != "joust-load/1") return std::nullopt;
+  LoadOfHost host{.name = path, .document = std::move(document)};
+  host.trouble = read_part(host);
+  const auto opened = host.document.find(kWindowUtc);
+  if (opened != host.document.end() && opened->is_number_integer())
+    host.opened_ns = opened->get<std::int64_t>();
+  return host;
+}
+
+WholeLoad merged_load(std::span<const LoadOfHost> hosts) {
+  std::vector<LoadPart> parts;
+  WholeLoad whole;
+  for (const LoadOfHost& host : hosts) {
+    parts.push_back({.name = host.name, .result = host.result});
+    if (!host.trouble.empty()) parts.back().result.complaints.push_back(host.trouble);
+    if (whole.document.is_null()) whole.document = host.document;
+  }
+  whole.result = merged(parts);
+  whole.start_spread_ns = spread_of(hosts);
+  // The groups of the first document are replaced, also those that the whole has not.
+  for (const ResultGroup& group : hosts.front().result.groups) whole.document.erase(group.name);
+  add_load(whole.document, whole.result);
+  const auto first_ns = first_opened(hosts);
+  Json rows = Json::array();
+  for (const LoadOfHost& host : hosts) rows.push_back(host_json(host, first_ns));
+  whole.document["hosts"] = std::move(rows);
+  whole.document["start_spread_ns"] = number_or_null(whole.start_spread_ns);
+  return whole;
+}
+
+std::string hosts_text(const WholeLoad& whole, std::span<const LoadOfHost> hosts) {
+  const auto first_ns = first_opened(hosts);
+  std::vector<std::vector<std::string>> rows{{"HOST", "CONNECTIONS", "MESSAGES/S", "STARTED", "CLOCK"}};
+  std::string troubles;
+  for (const LoadOfHost& host : hosts) {
+    const std::string started =
+        host.opened_ns && first_ns ? "+" + time_text(*host.opened_ns - *first_ns) : "-";
+    const std::string clock = host.clock_error_ns ? fmt::format("{} +-{}", time_text(*host.clock_offset_ns),
+                                                                time_text(*host.clock_error_ns))
+                                                  : "-";
+    rows.push_back({host.name, report::grouped(host.result.connections_ok),
+                    report::plain_number(host.result.throughput_per_s), started, clock});
+    if (!host.trouble.empty()) troubles += fmt::format("{}: {}\n", host.name, host.trouble);
+  }
+  const std::string spread = whole.start_spread_ns
+                                 ? fmt::format("All started within {}.\n", time_text(*whole.start_spread_ns))
+                                 : "When each host has started is not known.\n";
+  return columns(rows) + spread + troubles;
+}
+
+}  // namespace joust

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+#include "cli/hosts/joining.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/common/version.hpp"
+#include "cli/hosts/mpirun.hpp"
+#include "cli/hosts/processes.hpp"
+#include "hosts/agent.hpp"
+
+namespace joust {
+namespace {
+
+constexpr std::array<std::string_view, 2> kCommands{"load", "race"};
+
+}  // namespace
+
+std::optional<int> join_hosts(Program& program) {
+  if (program.words.size() < 2 || std::ranges::find(kCommands, program.words[1]) == kCommands.end())
+    return std::nullopt;
+  const auto rank = hosts::take_rank();
+  if (!rank) return std::nullopt;
+  if (rank->relay < 0) become_relay(program);
+  end_loads_at_signals();
+  if (rank->rank > 0) {
+    HostedProcesses processes(version_of(program));
+    return hosts::serve_requests(*rank, processes.handlers());
+  }
+  program.rank = rank;
+  return std::nullopt;
+}
+
+}  // namespace joust

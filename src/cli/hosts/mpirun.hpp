@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/command.hpp"
+
+namespace joust {
+
+// Returns the command that runs this program with the same arguments on all hosts, by rank. Throws UsageError
+// if what it needs is not installed.
+std::vector<std::string> mpirun_words(const Program& program, const std::vector<std::string>& hosts);
+
+// Returns it as people may type it.
+std::string command_text(const std::vector<std::string>& words);
+
+// Puts the command in this process's place.
+[[noreturn]] void become(const std::vector<std::string>& words);
+
+// In a process that mpirun has started: puts the relay in its place, which starts this program anew.
+[[noreturn]] void become_relay(const Program& program);
+
+}  // namespace joust

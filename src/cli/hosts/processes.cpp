@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "cli/hosts/processes.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/check.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "load/signalled_time.hpp"
+
+namespace joust {
+namespace {
+
+using Message = nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr std::size_t kMostProcesses = 64;
+constexpr Duration kLongest = std::chrono::hours(25);  // a window may last for a day
+
+constexpr Duration kForOrderlyEnd = std::chrono::seconds(3);
+
+volatile std::sig_atomic_t is_to_end = 0;
+
+Duration time_of(const Message& request, const char* key) {
+  return std::min<Duration>(milliseconds(request.at(key).get<std::uint32_t>()), kLongest);
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("?");
+}
+
+// Describes a process that has ended too early: "exit code 2: joust: no engine 'x'".
+std::string early_end(const race::Child& child) {
+  const std::string words = join(child.last_words(), "; ");
+  return child.how_it_ended() + (words.empty() ? "" : ": " + words);
+}
+
+std::string event_of(const std::string& line) {
+  const Message event = Message::parse(line, nullptr, false);
+  return event.is_object() ? event.value("event", std::string()) : std::string();
+}
+
+// Returns the text of a result; null if there is none. The file is removed unless it was asked for.
+Message taken_text(const std::string& path, bool keep) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) return nullptr;
+  std::error_code unknown;
+  if (!keep) std::filesystem::remove(path, unknown);
+  return text.str();
+}
+
+}  // namespace
+
+// Without SA_RESTART, so that a wait ends and looks.
+void end_loads_at_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { is_to_end = 1; };
+  for (const int number : {SIGTERM, SIGINT, SIGHUP})
+    checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
+}
+
+hosts::Handlers HostedProcesses::handlers() {
+  hosts::Handlers all{
+      {"hello",
+       [this](const Message&) {
+         return Message{{"version", version_}, {"host", host_name()}};
+       }},
+      {"clock",
+       [](const Message&) {
+         return Message{{"now_ns", Clock::now().time_since_epoch().count()}};
+       }},
+      {"start", [this](const Message& request) { return start(request); }},
+      {"run", [this](const Message& request) { return run(request); }},
+      {"rest",
+       [](const Message& request) {
+         std::this_thread::sleep_for(time_of(request, "for_ms"));
+         return Message::object();
+       }},
+      {"stop", [this](const Message& request) { return stop(request); }},
+  };
+  all.merge(sides_.handlers());
+  return all;
+}
+
+race::Child& HostedProcesses::named(const Message& request) {
+  const auto found = children_.find(request.at("id").get<std::string>());
+  if (found == children_.end()) throw std::runtime_error("no such process was started");
+  return *found->second;
+}
+
+// Returns the line of an event. Throws std::runtime_error if it does not come.
+std::string HostedProcesses::await_event(race::Child& child, const std::string& event, Time deadline) const {
+  for (race::Child* const waited = &child;;) {
+    while (auto line = child.take_line())
+      if (event_of(*line) == event) return *line;
+    if (child.ended()) throw std::runtime_error(early_end(child));
+    if (is_to_end != 0) throw std::runtime_error("interrupted");
+    if (Clock::now() >= deadline)
+      throw std::runtime_error(fmt::format("not '{}' in time{}{}", event,
+                                           child.last_words().empty() ? "" : ": ",
+                                           join(child.last_words(), "; ")));
+    race::Child::wait_any({&waited, 1}, -1, deadline);
+  }
+}
+
+Message HostedProcesses::start(const Message& request) {
+  if (children_.size() >= kMostProcesses) throw std::runtime_error("too many processes were started");
+  const Time deadline = Clock::now() + time_of(request, "patience_ms");
+  auto words = request.at("words").get<std::vector<std::string>>();
+  words.insert(words.begin(), "joust");
+  auto& child = children_[request.at("id").get<std::string>()];
+  child = std::make_unique<race::Child>(
+      race::ChildCommand{.program = "/proc/self/exe", .words = std::move(words)});
+  const std::string line = await_event(*child, request.at("until").get<std::string>(), deadline);
+  return {{"event", Message::parse(line)}};
+}
+
+// Waits until all have ended, but not beyond the deadline, and not for long after a signal.
+void HostedProcesses::await_ends(const std::vector<race::Child*>& running, Time deadline) const {
+  const auto has_ended = [](race::Child* child) { return child->ended(); };
+  bool was_told = false;
+  while (!std::ranges::all_of(running, has_ended) && Clock::now() < deadline) {
+    if (is_to_end != 0 && !std::exchange(was_told, true)) {
+      for (race::Child* child : running) child->send(SIGTERM);
+      deadline = std::min(deadline, Clock::now() + kForOrderlyEnd);
+    }
+    race::Child::wait_any(running, -1, deadline);
+    for (race::Child* child : running)
+      while (child->take_line()) continue;
+  }
+}
+
+// Begins all loads of the request, and waits until all have ended.
+Message HostedProcesses::run(const Message& request) {
+  const Time begins(Duration(request.at("at_ns").get<std::int64_t>()));
+  const Duration patience = time_of(request, "patience_ms");
+  const Time deadline = begins + patience;
+  std::vector<race::Child*> running;
+  for (const Message& one : request.at("loads")) running.push_back(&named(one));
+  for (race::Child* child : running) child->send(SIGUSR1, signalled_time(begins));
+  await_ends(running, deadline);
+  Message results = Message::array();
+  for (const Message& one : request.at("loads")) results.push_back(taken_result(one, patience));
+  return {{"results", std::move(results)}};
+}
+
+// Takes the result of a load that has ended, or shall have.
+Message HostedProcesses::taken_result(const Message& load, Duration patience) {
+  const race::Child& child = named(load);
+  Message result{{"exit_code", child.exit_code()}, {"document", nullptr}};
+  if (!child.ended())
+    result["trouble"] = fmt::format("no result {} after the start: it is stopped, or far too slow",
+                                    format_duration(patience));
+  else if (child.exit_code() < 0)
+    result["trouble"] = "its load has ended: " + early_end(child);
+  else
+    result["document"] = taken_text(load.at("file").get<std::string>(), load.value("keep", false));
+  if (result["document"].is_null() && !result.contains("trouble"))
+    result["trouble"] = "its load has no result: " + early_end(child);
+  children_.erase(load.at("id").get<std::string>());
+  return result;
+}
+
+Message HostedProcesses::stop(const Message& request) {
+  race::Child& child = named(request);
+  child.send(SIGTERM);
+  const std::string line = await_event(child, "stopped", Clock::now() + time_of(request, "patience_ms"));
+  children_.erase(request.at("id").get<std::string>());
+  return {{"event", Message::parse(line)}};
+}
+
+}  // namespace joust

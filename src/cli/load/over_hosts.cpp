@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+#include "cli/load/over_hosts.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/split.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "cli/common/output.hpp"
+#include "cli/common/result_file.hpp"
+#include "cli/common/version.hpp"
+#include "cli/hosts/mpirun.hpp"
+#include "report/facts_json.hpp"
+#include "report/load_text.hpp"
+
+namespace joust {
+namespace {
+
+using Message = nlohmann::json;
+using namespace std::chrono_literals;
+
+constexpr Duration kForServer = 20s, kForStop = 10s;
+constexpr Duration kForReply = 5s;                     // beside the time that a host has for the work
+constexpr Duration kForEnd = 10s;                      // from the window's end to the result
+constexpr Duration kLongestCounted = 1h;               // for a load that ends after a number of messages
+constexpr Duration kLead = 250ms, kLeadOfHost = 10ms;  // from the last connection to the start
+// A start that is later is a start that was missed.
+constexpr Duration kLatestStart = 50ms;
+constexpr int kLatestShare = 100;  // of the window: 1 %
+
+std::uint64_t ms(Duration time) {
+  return static_cast<std::uint64_t>(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(time, Duration{})).count());
+}
+
+std::vector<std::string> names_of(const Load& load) {
+  if (load.hosts.hosts.empty()) return {};
+  const auto hosts = parse_hosts(load.hosts.hosts);
+  if (!hosts) throw UsageError("--hosts: " + hosts.error());
+  return load.hosts.layout.empty() ? by_rank(*hosts, !load.hosts.serve.empty()) : *hosts;
+}
+
+Layout layout_of(const Load& load, std::size_t hosts) {
+  const bool serves = !load.hosts.serve.empty();
+  if (load.hosts.layout.empty()) return usual_layout(hosts, serves);
+  auto layout = parse_layout(load.hosts.layout, hosts);
+  if (!layout) throw UsageError("--layout: " + layout.error());
+  if (layout->servers.empty() == serves)
+    throw UsageError(serves ? "--layout: with --serve it names a server: server=RANK"
+                            : "--layout names a server: say --serve ENGINE too");
+  return *layout;
+}
+
+// "many.json" becomes "many.2.json".
+std::string with_number(const std::string& path, std::size_t number) {
+  std::filesystem::path file(path);
+  const std::string ending = file.extension().string();
+  file.replace_extension(fmt::format("{}{}", number, ending.empty() ? "" : ending));
+  return file.string();
+}
+
+std::uint16_t port_in(const Message& event) {
+  const auto address = event.at("address").get<std::string>();
+  return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+}
+
+}  // namespace
+
+LoadOverHosts::LoadOverHosts(Load& load)
+    : load_(load),
+      names_(names_of(load)),
+      cluster_(load.program, version_of(load.program), names_),
+      layout_(layout_of(load, cluster_.size())) {}
+
+Duration LoadOverHosts::longest_window() const {
+  const auto window = load_.plan.window();
+  return window ? load_.plan.warmup + *window : kLongestCounted;
+}
+
+std::string LoadOverHosts::file_of(std::size_t number) const {
+  if (!load_.json.empty() && load_.json != "-") return with_number(load_.json, number);
+  return fmt::format("/tmp/joust-load-{}-{}-{}.json", ::getpid(), Clock::now().time_since_epoch().count(),
+                     number);
+}
+
+// Divides the connections among the processes that load, each with connections of its own numbers.
+void LoadOverHosts::divide() {
+  const std::uint64_t all = load_.plan.connections, processes = layout_.loads.size();
+  if (all < processes)
+    throw UsageError(fmt::format("-c: {} for {} processes that load: one each is needed",
+                                 counted(all, "connection"), processes));
+  std::map<std::size_t, int> before;
+  for (std::size_t i = 0; i < processes; ++i) {
+    const std::uint64_t first = all * i / processes, end = all * (i + 1) / processes;
+    const std::size_t rank = layout_.loads[i];
+    const int number = ++before[rank];
+    Generator generator{
+        .rank = rank,
+        .id = fmt::format("load{}", i),
+        .file = file_of(i),
+        .part = {.first_connection = first, .connections = end - first, .all_connections = all},
+        .outcome = {}};
+    generator.part.json = generator.file;
+    generator.outcome.name =
+        number == 1 ? cluster_.name(rank) : fmt::format("{} ({})", cluster_.name(rank), number);
+    if (rank > 0) {
+      generator.outcome.clock_offset_ns = cluster_.clock(rank).offset.count();
+      generator.outcome.clock_error_ns = cluster_.clock(rank).error.count();
+    }
+    generators_.push_back(std::move(generator));
+  }
+}
+
+// The options of the protocol that a server takes are passed on to it.
+std::vector<std::string> LoadOverHosts::server_words() const {
+  std::vector<std::string> words{"serve",
+                                 "-e",
+                                 load_.hosts.serve,
+                                 "-p",
+                                 load_.protocol.name,
+                                 "--public",
+                                 "--listen",
+                                 load_.connect.empty() ? "*:0" : load_.connect};
+  for (const ProtocolOption& option : load_.protocol.resolve(load_.program).options) {
+    const auto given = load_.protocol.given.find(option.name);
+    if (!option.serves || given == load_.protocol.given.end()) continue;
+    for (const std::string_view line : split(given->second, '\n'))
+      words.insert(words.end(), {"--" + option.name, std::string(line)});
+  }
+  words.insert(words.end(), {"--max-connections", fmt::format("{}", load_.plan.connections + 16)});
+  if (const Duration idle = load_.limits.idle; idle != Limits{}.idle)
+    words.insert(words.end(), {"--idle-timeout", fmt::format("{}ms", ms(idle))});
+  return words;
+}
+
+void LoadOverHosts::start_servers() {
+  for (std::size_t i = 0; i < layout_.servers.size(); ++i) {
+    HostLink& host = cluster_.at(layout_.servers[i]);
+    const auto reply = host.call({{"do", "start"},
+                                  {"id", fmt::format("serve{}", i)},
+                                  {"words", server_words()},
+                                  {"until", "listening"},
+                                  {"patience_ms", ms(kForServer)}},
+                                 kForServer + kForReply);
+    if (!reply || reply->contains("failed"))
+      throw std::runtime_error(fmt::format("{}: the server did not start: {}", host.name(),
+                                           reply ? reply->at("failed").get<std::string>() : reply.error()));
+    addresses_.push_back(load_.connect.empty()
+                             ? fmt::format("{}:{}", host.name(), port_in(reply->at("event")))
+                             : load_.connect);
+  }
+}
+
+void LoadOverHosts::fail(Generator& generator, const std::string& why) {
+  LoadOfHost& host = generator.outcome;
+  host.trouble = why;
+  host.result = {};
+  host.result.plan = load_.plan;
+  generator.part.apply_to(host.result.plan);
+  host.result.connections_failed = generator.part.connections;
+  host.result.errors[static_cast<std::size_t>(Stage::local)] = generator.part.connections;
+}
+
+std::vector<LoadOverHosts::Generator*> LoadOverHosts::of_rank(std::size_t rank, bool ready) {
+  std::vector<Generator*> all;
+  for (Generator& generator : generators_)
+    if (generator.rank == rank && (generator.is_ready || !ready)) all.push_back(&generator);
+  return all;
+}
+
+// Starts the loads: all hosts at once, the processes of a host one after the other.
+void LoadOverHosts::connect() {
+  const Duration patience = load_.limits.resolve + load_.limits.connect * 2 + 30s;
+  for (std::size_t round = 0;; ++round) {
+    std::vector<Generator*> started;
+    for (std::size_t rank = 0; rank < cluster_.size(); ++rank) {
+      const auto all = of_rank(rank, false);
+      if (round >= all.size()) continue;
+      Generator& generator = *all[round];
+      const auto number = static_cast<std::size_t>(&generator - generators_.data());
+      generator.part.connect = addresses_.empty() ? load_.connect : addresses_[number % addresses_.size()];
+      std::vector<std::string> words(load_.program.words.begin() + 1, load_.program.words.end());
+      words.insert(words.end(), {"--load-part", generator.part.text()});
+      const auto posted = cluster_.at(rank).post({{"do", "start"},
+                                                  {"id", generator.id},
+                                                  {"words", std::move(words)},
+                                                  {"until", "connected"},
+                                                  {"patience_ms", ms(patience)}});
+      if (!posted)
+        fail(generator, posted.error());
+      else
+        started.push_back(&generator);
+    }
+    if (started.empty()) return;
+    for (Generator* generator : started) {
+      const auto reply = cluster_.at(generator->rank).await(patience + kForReply);
+      if (!reply || reply->contains("failed"))
+        fail(*generator, "not ready: " + (reply ? reply->at("failed").get<std::string>() : reply.error()));
+      else
+        generator->is_ready = true;
+    }
+  }
+}
+
+// Tells a host when to begin, on its own clock. It is left alone until the window is over.
+void LoadOverHosts::post_run(std::size_t rank) {
+  Message loads = Message::array();
+  for (const Generator* generator : of_rank(rank, true))
+    loads.push_back({{"id", generator->id},
+                     {"file", generator->file},
+                     {"keep", load_.json_option->given() && load_.json != "-"}});
+  const Duration window = longest_window();
+  const Duration quiet = load_.plan.window() ? begins_ - Clock::now() + window : Duration{};
+  Message request{{"do", "rest"}, {"quiet_ms", ms(quiet)}, {"for_ms", ms(quiet)}};
+  if (!loads.empty())
+    request.update({{"do", "run"},
+                    {"loads", std::move(loads)},
+                    {"at_ns", (begins_ + cluster_.clock(rank).offset).time_since_epoch().count()},
+                    {"patience_ms", ms(window + load_.plan.request_timeout.value_or(5s) + kForEnd)}});
+  if (const auto posted = cluster_.at(rank).post(request); !posted)
+    for (Generator* generator : of_rank(rank, true)) fail(*generator, posted.error());
+}
+
+void LoadOverHosts::measure() {
+  begins_ = Clock::now() + kLead + kLeadOfHost * static_cast<int>(cluster_.size());
+  std::set<std::size_t> used(layout_.loads.begin(), layout_.loads.end());
+  used.insert(layout_.servers.begin(), layout_.servers.end());
+  used.insert(0);
+  for (const std::size_t rank : used) post_run(rank);
+  for (const std::size_t rank : used) take_results(rank);
+}
+
+void LoadOverHosts::take_results(std::size_t rank) {
+  const Duration patience = begins_ - Clock::now() + longest_window() +
+                            load_.plan.request_timeout.value_or(5s) + kForEnd + kForReply;
+  const auto reply = cluster_.at(rank).await(std::max(patience, kForReply));
+  const auto ready = of_rank(rank, true);
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    if (!reply)
+      fail(*ready[i], reply.error());
+    else if (reply->contains("failed"))
+      fail(*ready[i], reply->at("failed").get<std::string>());
+    else
+      take_result(*ready[i], reply->at("results").at(i));
+  }
+}
+
+void LoadOverHosts::take_result(Generator& generator, const Message& result) {
+  if (result.contains("trouble")) return fail(generator, result.at("trouble").get<std::string>());
+  LoadOfHost& host = generator.outcome;
+  host.document = nlohmann::ordered_json::parse(result.at("document").get<std::string>(), nullptr, false);
+  if (const std::string why = read_part(host); !why.empty()) {
+    host.document = nullptr;
+    return fail(generator, why);
+  }
+  if (!host.result.window) return;
+  const Time opened = host.result.window->from - cluster_.clock(generator.rank).offset;
+  host.opened_ns = opened.time_since_epoch().count();
+  if (load_.plan.messages && load_.plan.warmup != Duration{})
+    return;  // it opens when the warm-up is answered
+  const Duration late = opened - (begins_ + load_.plan.warmup);
+  if (late <= std::max<Duration>(kLatestStart, load_.plan.duration / kLatestShare)) return;
+  host.trouble = fmt::format("it began {} late", format_duration(late));
+  host.result.connections_failed = generator.part.connections;
+  host.result.connections_ok = 0;
+}
+
+void LoadOverHosts::stop_servers() {
+  for (std::size_t i = 0; i < layout_.servers.size(); ++i) {
+    HostLink& host = cluster_.at(layout_.servers[i]);
+    const auto reply =
+        host.call({{"do", "stop"}, {"id", fmt::format("serve{}", i)}, {"patience_ms", ms(kForStop)}},
+                  kForStop + kForReply);
+    if (!reply || reply->contains("failed"))
+      complain(load_.program, fmt::format("{}: the server: {}", host.name(),
+                                          reply ? reply->at("failed").get<std::string>() : reply.error()));
+  }
+}
+
+int LoadOverHosts::conclude() {
+  std::vector<LoadOfHost> hosts;
+  for (Generator& generator : generators_) hosts.push_back(std::move(generator.outcome));
+  if (std::ranges::all_of(hosts, [](const LoadOfHost& host) { return host.document.is_null(); })) {
+    std::string why = "no host has a result";
+    for (const LoadOfHost& host : hosts) why += fmt::format("; {}: {}", host.name, host.trouble);
+    throw std::runtime_error(why);
+  }
+  const WholeLoad whole = merged_load(hosts);
+  const std::string unwritten = load_.json.empty() ? "" : load_.write(whole.document);
+  if (const std::string text = load_.trouble(nullptr, whole.result); !text.empty())
+    complain(load_.program, text);
+  if (load_.json != "-")
+    print_result(for_people(
+        fmt::format("{} on {} hosts: {}\n", load_.protocol.name, hosts.size(), plan_text(whole.result.plan)) +
+        load_text(whole.result) + "\n" + hosts_text(whole, hosts)));
+  if (!unwritten.empty()) complain(load_.program, unwritten);
+  return whole.result.clean() && unwritten.empty() ? kOk : kRunError;
+}
+
+int LoadOverHosts::run() {
+  divide();
+  start_servers();
+  connect();
+  if (std::ranges::any_of(generators_, &Generator::is_ready)) measure();
+  stop_servers();
+  return conclude();
+}
+
+namespace {
+
+void check_arguments(const Load& load, const Protocol& protocol) {
+  for (const char* alone : {"broadcast", "file"})
+    if (protocol.name == alone)
+      throw UsageError(
+          fmt::format("--hosts: the connections of '{}' are not independent of one another", alone));
+  if (!load.hosts.serve.empty() && load.connect.starts_with("unix:"))
+    throw UsageError("--connect: other hosts do not reach a unix socket");
+  if (load.tries > 0 || load.search_option->given() || load.events || load.turns_asked ||
+      load.counted_turns_asked || !load.hosts.start_at.empty())
+    throw UsageError(
+        "--hosts makes one load of many: it excludes --search, --try, --events, --turns and --start-at");
+  const std::vector<std::string> names = names_of(load);
+  if (!names.empty()) static_cast<void>(layout_of(load, names.size()));
+}
+
+// Checks all arguments before the hosts are started, and makes the plan. The address of a server that is
+// still to be started takes a place for documentation.
+void check_whole(Load& load, const Protocol& protocol) {
+  load.engine.take_knobs(load.program, load.protocol.given, load.socket);
+  const Engine& chosen = load.engine.resolve(Role::dial, protocol);
+  if (chosen.in_process) throw UsageError(fmt::format("--hosts: engine '{}' has no sockets", chosen.name));
+  const std::string given = load.connect;
+  if (given.empty() && !load.hosts.serve.empty()) load.connect = "192.0.2.1:9";
+  load.check(chosen, protocol);
+  load.connect = given;
+}
+
+}  // namespace
+
+int load_over_hosts(Load& load) {
+  const Protocol& protocol = load.protocol.resolve(load.program);
+  check_arguments(load, protocol);
+  check_whole(load, protocol);
+  if (!load.program.rank) {
+    const std::vector<std::string> words = mpirun_words(load.program, names_of(load));
+    if (!load.hosts.dry_run) become(words);
+    print_text(command_text(words) + "\n");
+    return kOk;
+  }
+  return LoadOverHosts(load).run();
+}
+
+}  // namespace joust

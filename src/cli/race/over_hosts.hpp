@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/common/command.hpp"
+#include "cli/hosts/cluster.hpp"
+#include "cli/hosts/layout.hpp"
+#include "race/hosts/meeting.hpp"
+
+namespace joust {
+
+// The options of a race over several hosts.
+struct RaceHostsArguments {
+  std::string hosts{}, layout{}, fabric{};
+
+  void add_to(Command command);
+  // Returns whether the race is over several hosts.
+  bool conducts(const Program& program) const { return !hosts.empty() || program.rank; }
+  // Checks the arguments, and starts the hosts if mpirun has not done it: then this process becomes mpirun.
+  // Throws UsageError.
+  void start(const Program& program) const;
+};
+
+// The hosts of a race, as its conductor sees them. This process is rank 0; it makes the first part of a load.
+// One thread.
+class HostsOfRace {
+ public:
+  // REQUIRES: mpirun has started the process. Throws UsageError, or std::runtime_error naming the host that
+  // does not answer.
+  HostsOfRace(const Program& program, const RaceHostsArguments& arguments);
+
+  race::Meeting meet();
+
+ private:
+  const RaceHostsArguments& arguments_;
+  const std::vector<std::string> names_;
+  Cluster cluster_;
+};
+
+}  // namespace joust

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "hosts/relay/messages.hpp"
+
+#include <mpi.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <thread>
+
+namespace joust::hosts {
+namespace {
+
+// Tags of MPI.
+enum Tag : int { kMessage = 1, kEnded = 2, kEnd = 3 };
+
+constexpr Duration kLongestSend = std::chrono::seconds(10);
+constexpr unsigned kLongestLeave_s = 5;
+constexpr std::size_t kHeadBytes = sizeof(std::int64_t);  // the quiet time in ms, before the body
+
+volatile std::sig_atomic_t code_at_alarm = 1;
+
+// Sends bytes that outlive the call only if it succeeds. Returns false if they were not taken in time.
+bool send_bytes(const std::string& bytes, int to, int tag) {
+  constexpr Duration kPause = std::chrono::milliseconds(1);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
+      MPI_SUCCESS)
+    return false;
+  const Time deadline = Clock::now() + kLongestSend;
+  for (int done = 0;;) {
+    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (done != 0) return true;
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
+Messages::Messages() {
+  MPI_Init(nullptr, nullptr);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+std::expected<void, std::string> Messages::send(const Frame& frame) {
+  if (frame.rank >= size_ || frame.rank == rank_)
+    return std::unexpected(fmt::format("there is no rank {} to send to", frame.rank));
+  const std::int64_t quiet_ms = frame.quiet.count();
+  // Static, because MPI may still read the bytes of a send that was given up.
+  static std::string bytes;
+  bytes.assign(reinterpret_cast<const char*>(&quiet_ms), kHeadBytes);
+  bytes += frame.body;
+  if (send_bytes(bytes, frame.rank, frame.kind == Frame::Kind::message ? kMessage : kEnded)) return {};
+  return std::unexpected("it takes no messages");
+}
+
+std::optional<Frame> Messages::receive() {
+  int has_come = 0;
+  MPI_Status status;
+  for (const int tag : {kMessage, kEnded}) {
+    if (MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &has_come, &status) != MPI_SUCCESS || has_come == 0)
+      continue;
+    int length = 0;
+    MPI_Get_count(&status, MPI_BYTE, &length);
+    if (length < static_cast<int>(kHeadBytes)) length = kHeadBytes;
+    std::string bytes(static_cast<std::size_t>(length), '\0');
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, &request);
+    const Time deadline = Clock::now() + kLongestSend;
+    for (int done = 0; done == 0 && Clock::now() < deadline;) {
+      if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+      if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::int64_t quiet_ms = 0;
+    bytes.copy(reinterpret_cast<char*>(&quiet_ms), kHeadBytes);
+    return Frame{.kind = tag == kMessage ? Frame::Kind::message : Frame::Kind::ended,
+                 .rank = status.MPI_SOURCE,
+                 .quiet = std::chrono::milliseconds(quiet_ms),
+                 .body = bytes.substr(kHeadBytes)};
+  }
+  return std::nullopt;
+}
+
+void Messages::send_end(int to) {
+  static const std::string nothing(1, '\0');
+  send_bytes(nothing, to, kEnd);
+}
+
+bool Messages::end_has_come() {
+  int has_come = 0;
+  MPI_Status status;
+  return MPI_Iprobe(0, kEnd, MPI_COMM_WORLD, &has_come, &status) != MPI_SUCCESS || has_come != 0;
+}
+
+void Messages::leave(int exit_code) {
+  code_at_alarm = exit_code;
+  struct sigaction action {};
+  action.sa_handler = [](int) { ::_exit(code_at_alarm); };
+  ::sigaction(SIGALRM, &action, nullptr);
+  ::alarm(kLongestLeave_s);
+  MPI_Finalize();
+  ::alarm(0);
+}
+
+}  // namespace joust::hosts

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "net/stop.hpp"
+
+namespace joust::race {
+
+// The sides of a race that run on this host, for a conductor on another one: each step of a side is a
+// request. All processes are killed at the object's end. One thread.
+class SideAgent {
+ public:
+  explicit SideAgent(const Stop& stop);
+  ~SideAgent();
+  SideAgent(const SideAgent&) = delete;
+  SideAgent& operator=(const SideAgent&) = delete;
+
+  // Returns what the conductor may ask for, by the "do" of a request. This object outlives the handlers. They
+  // throw std::exception for a request that cannot be read.
+  //
+  //   host    place                the report of this host (HostReport)
+  //   side    role step contestant ...
+  //           a step of a side, "server" or "load", of the contestant with this number. "start" has the order
+  //           (ServerOrder, LoadOrder), and kills a side of that number that is left; "forget" only kills it.
+  //           Others have the arguments of the step; "at_ns" of "take_turn" is the time at which it begins,
+  //           on the monotonic clock of this host. "attend" collects the output of a server for some time.
+  //
+  // "host" and "side" return reply_of(the step).
+  std::map<std::string, std::function<nlohmann::json(const nlohmann::json&)>> handlers();
+
+ private:
+  nlohmann::json serve_side(const nlohmann::json& request);
+  struct HostedServer;
+  struct HostedLoad;
+  nlohmann::json serve_server(const nlohmann::json& request);
+  nlohmann::json serve_load(const nlohmann::json& request);
+
+  const Stop& stop_;
+  std::map<std::uint64_t, std::unique_ptr<HostedServer>> servers_;
+  std::map<std::uint64_t, std::unique_ptr<HostedLoad>> loads_;
+};
+
+}  // namespace joust::race

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "race/hosts/hosts_runner.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "race/hosts/remote_loads.hpp"
+#include "race/hosts/remote_server.hpp"
+#include "race/set_up/cpu_list.hpp"
+#include "race/trial/contender.hpp"
+#include "race/trial/external.hpp"
+
+namespace joust::race {
+namespace {
+
+std::vector<int> list_of(const std::string& cpus) {
+  const std::set<int> set = cpus_in(cpus);
+  return {set.begin(), set.end()};
+}
+
+constexpr int kSamplesOfClock = 16;  // before each generation
+
+// Returns where a server listens that would listen on the loopback address alone. Other places are reached
+// from every host, like a multicast group.
+std::string listening_on(const std::string& listen, const std::string& address) {
+  constexpr std::string_view kLoopback = "127.0.0.1:";
+  return listen.starts_with(kLoopback) ? host_and_port(address, listen.substr(kLoopback.size())) : listen;
+}
+
+// Returns a setup whose processes run on the CPUs of their hosts.
+ProcessSetup with_cpus(ProcessSetup setup, const std::string& server, const std::string& client) {
+  setup.cpus = {.server = server, .client = client};
+  return setup;
+}
+
+bool has_load(const RaceHosts& hosts, const std::string& boot_id, std::size_t before) {
+  const auto end = hosts.loads.begin() + static_cast<std::ptrdiff_t>(before);
+  return std::find_if(hosts.loads.begin(), end,
+                      [&](const RaceHost& load) { return load.boot_id == boot_id; }) != end;
+}
+
+ServerOrder server_order(const ProcessSetup& setup, const RaceHosts& hosts, const TrialOrder& order) {
+  const RaceHost& host = hosts.server;
+  Entry there = order.entry;
+  there.listen = listening_on(order.entry.listen, host.address);
+  ServerOrder made = server_order(with_cpus(setup, host.cpus, "any"),
+                                  {.load_case = order.load_case, .entry = there}, {.address = host.address});
+  if (there.listen != order.entry.listen && !made.command.foreign && !made.command.program.empty())
+    made.command.words.emplace_back("--public");
+  if (!order.entry.in_process && !has_load(hosts, host.boot_id, hosts.loads.size()))
+    made.watched = PinnedCpus{.all = list_of(host.cpus), .server = list_of(host.cpus)};
+  return made;
+}
+
+// The CPUs of each kernel are looked at once: by the load of its first host, which has those of the server in
+// sight too if it runs there.
+std::optional<PinnedCpus> watched_by(std::size_t load, const RaceHosts& hosts, bool in_process) {
+  const RaceHost& host = hosts.loads[load];
+  if (has_load(hosts, host.boot_id, load)) return std::nullopt;
+  if (host.boot_id == hosts.server.boot_id)
+    return pinned_cpus({.server = hosts.server.cpus, .client = host.cpus}, in_process);
+  return PinnedCpus{.all = list_of(host.cpus), .client = list_of(host.cpus)};
+}
+
+std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hosts,
+                                 const std::vector<ClockOffset>& clocks, const TrialOrder& order) {
+  std::vector<LoadHost> made;
+  for (std::size_t i = 0; i < hosts.loads.size(); ++i) {
+    const RaceHost& host = hosts.loads[i];
+    Case part = order.load_case;
+    part.load = share_of(order.load_case.load, i, hosts.loads.size());
+    LoadHost load{
+        .link = host.link,
+        .clock_offset = clocks[i].offset,
+        .order = load_order(with_cpus(setup, "any", host.cpus), {.load_case = part, .entry = order.entry})};
+    load.order.watched = watched_by(i, hosts, order.entry.in_process);
+    made.push_back(std::move(load));
+  }
+  return made;
+}
+
+class HostsGeneration : public Generation {
+ public:
+  HostsGeneration(const ProcessSetup& setup, const RaceHosts& hosts, const std::vector<ClockOffset>& clocks,
+                  const std::vector<TrialOrder>& orders, std::uint64_t& next_number) {
+    for (const TrialOrder& order : orders) {
+      const std::uint64_t number = next_number++;
+      contenders_.push_back(std::make_unique<Contender>(
+          std::make_unique<RemoteServer>(*hosts.server.link, number, server_order(setup, hosts, order),
+                                         hosts.loads.size() > 1 ? kLeadOfTurn : Duration{}),
+          std::make_unique<RemoteLoads>(load_hosts(setup, hosts, clocks, order), number),
+          order.entry.client_forks, setup.stop));
+    }
+  }
+
+  bool start(std::size_t contestant) override { return contenders_[contestant]->start(); }
+  std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) override {
+    return contenders_[contestant]->take_turn(size, recorded);
+  }
+  Trial finish(std::size_t contestant) override { return contenders_[contestant]->finish(); }
+
+ private:
+  std::vector<std::unique_ptr<Contender>> contenders_;
+};
+
+}  // namespace
+
+LoadPlan share_of(const LoadPlan& load, std::size_t host, std::size_t hosts) {
+  if (hosts == 1) return load;
+  const std::uint64_t first = load.connections * host / hosts, end = load.connections * (host + 1) / hosts;
+  LoadPlan part = load;
+  part.connections = end - first;
+  part.rate_per_s =
+      load.rate_per_s * static_cast<double>(part.connections) / static_cast<double>(load.connections);
+  part.first_connection = first;
+  part.all_connections = load.connections;
+  return part;
+}
+
+// A host that does not answer fails the trials that follow, with the reason.
+void HostsRunner::measure_clocks() {
+  clocks_.resize(hosts_.loads.size());
+  if (hosts_.loads.size() < 2) return;
+  for (std::size_t i = 0; i < clocks_.size(); ++i)
+    if (const auto clock = measure_clock(*hosts_.loads[i].link, kSamplesOfClock)) clocks_[i] = *clock;
+}
+
+std::unique_ptr<Generation> HostsRunner::generation(std::vector<TrialOrder> orders) {
+  measure_clocks();
+  return std::make_unique<HostsGeneration>(setup_, hosts_, clocks_, orders, next_number_);
+}
+
+// One turn for the warm-up, and one as long as the window.
+Trial HostsRunner::run(const TrialOrder& order) {
+  Case in_turns = order.load_case;
+  LoadPlan& load = in_turns.load;
+  const std::uint64_t messages = load.messages.value_or(0);
+  load.turns = true;
+  load.counted_turns = messages > 0;
+  in_turns.turn.rest = load.duration;
+  const auto alive = generation({{.load_case = in_turns, .entry = order.entry}});
+  const bool warms_up = load.warmup > Duration{} && messages == 0;
+  const TurnSize whole{.time = messages > 0 ? Duration{} : load.duration, .messages = messages};
+  std::optional<Turn> turn;
+  if (alive->start(0) && (!warms_up || alive->take_turn(0, {.time = load.warmup}, false)))
+    turn = alive->take_turn(0, whole, true);
+  Trial trial = alive->finish(0);
+  if (turn) {
+    turn->number = turn->order = 1;
+    trial.turns_throughput_per_s = turn->throughput_per_s();
+    trial.turns_server_cpu_us_per_message = turn->server_cpu_us_per_message();
+    trial.turns.push_back(*turn);
+  }
+  return trial;
+}
+
+}  // namespace joust::race

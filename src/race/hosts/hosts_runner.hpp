@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hosts/clock_offset.hpp"
+#include "hosts/link.hpp"
+#include "race/trial/process_setup.hpp"
+#include "race/trial/runner.hpp"
+
+namespace joust::race {
+
+// A host of a race, and the side that it runs.
+struct RaceHost {
+  HostLink* link = nullptr;
+  std::string boot_id{};     // of its kernel: hosts with the same one share their CPUs
+  std::string cpus = "any";  // on which its side runs
+  std::string address{};     // of a server: where its contestants listen
+};
+
+struct RaceHosts {
+  RaceHost server{};
+  std::vector<RaceHost> loads{};  // at least one; this host, if it is one of them, is the first
+};
+
+// Runs trials whose servers are on one host and whose loads are on others. Also a trial with a window of its
+// own is a turn there: no message may travel while it is measured. The links outlive the runner.
+class HostsRunner : public TrialRunner {
+ public:
+  HostsRunner(ProcessSetup setup, RaceHosts hosts) : setup_(std::move(setup)), hosts_(std::move(hosts)) {}
+
+  Trial run(const TrialOrder& order) override;
+  std::unique_ptr<Generation> generation(std::vector<TrialOrder> orders) override;
+
+  // Returns the clocks of the hosts that load, as they were measured last. Clocks drift, so those of several
+  // hosts are measured before each generation.
+  const std::vector<ClockOffset>& clocks() const { return clocks_; }
+
+ private:
+  void measure_clocks();
+
+  ProcessSetup setup_;
+  const RaceHosts hosts_;
+  std::vector<ClockOffset> clocks_{};
+  std::uint64_t next_number_ = 1;  // of a contestant alive
+};
+
+// Returns the part of a load that a host makes: connections of its own numbers, with their part of the rate.
+LoadPlan share_of(const LoadPlan& load, std::size_t host, std::size_t hosts);
+
+}  // namespace joust::race

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "race/hosts/remote_loads.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "race/hosts/merged_document.hpp"
+#include "race/hosts/remote_server.hpp"
+#include "race/hosts/side_json.hpp"
+
+namespace joust::race {
+namespace {
+
+using nlohmann::json;
+
+void add_to(Surroundings& sum, const Surroundings& more) {
+  Trial both;
+  note_surroundings(sum, both);
+  note_surroundings(more, both);
+  sum = {.machine = both.machine,
+         .pinned = both.pinned,
+         .server_cpus = both.server_cpus,
+         .client_cpus = both.client_cpus,
+         .throttled = both.throttled,
+         .clock = both.clock};
+}
+
+}  // namespace
+
+LoadTurn together(const std::vector<LoadTurn>& turns) {
+  LoadTurn sum;
+  double rate_per_s = 0;
+  for (const LoadTurn& turn : turns) {
+    if (turn.window_s > 0) rate_per_s += static_cast<double>(turn.verified) / turn.window_s;
+    sum.window_s = std::max(sum.window_s, turn.window_s);
+    sum.turn_s = std::max(sum.turn_s, turn.turn_s);
+    sum.verified += turn.verified;
+    sum.messages += turn.messages;
+    sum.failed += turn.failed;
+    sum.latency_sum_ns += turn.latency_sum_ns;
+  }
+  if (rate_per_s > 0) sum.window_s = static_cast<double>(sum.verified) / rate_per_s;
+  return sum;
+}
+
+RemoteLoads::RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number)
+    : hosts_(std::move(hosts)), number_(number) {
+  for (const LoadHost& host : hosts_) links_.emplace_back(*host.link);
+}
+
+// Returns the results of all hosts, or the first failure. The replies of all are awaited in any case: a late
+// one would be taken for that of the next step.
+template <typename Result>
+Step<std::vector<Result>> RemoteLoads::ask(const char* step, Duration patience, const json& arguments) {
+  std::vector<std::expected<void, std::string>> posted;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const LoadHost& host = hosts_[i];
+    json request{{"do", "side"}, {"role", "load"}, {"step", step}, {"contestant", number_}};
+    request.update(arguments);
+    if (std::string_view(step) == "start") request["order"] = host.order;
+    if (request.contains("at_ns"))
+      request["at_ns"] = arguments.at("at_ns").get<Duration::rep>() + host.clock_offset.count();
+    posted.push_back(links_[i].post(request));
+  }
+  Step<std::vector<Result>> results;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    auto reply = posted[i] ? links_[i].await(patience + kForAnswer) : std::unexpected(posted[i].error());
+    auto result = step_of<Result>(links_[i].name(), reply);
+    if (!result && results) results = std::unexpected(std::move(result.error()));
+    if (result && results) results->push_back(std::move(*result));
+  }
+  return results;
+}
+
+// The processes of a side that is left are killed. A link that has failed has been reported by an earlier
+// step.
+RemoteLoads::~RemoteLoads() {
+  (void)ask<json>("forget", hosts_.front().order.time_to_stop, json::object());
+}
+
+Step<> RemoteLoads::start(const std::string& address) {
+  const auto all = ask<json>("start", hosts_.front().order.time_to_connect, {{"address", address}});
+  return all ? Step<>{} : std::unexpected(all.error());
+}
+
+Step<> RemoteLoads::wake() {
+  const auto all = ask<json>("wake", {}, json::object());
+  return all ? Step<>{} : std::unexpected(all.error());
+}
+
+// No message travels while the turn is measured: the request has arrived before, and the links are told for
+// how long no reply will come.
+Step<LoadTurn> RemoteLoads::take_turn(TurnSize size, bool recorded) {
+  json arguments{{"size", size}, {"recorded", recorded}};
+  Duration lead{};
+  if (hosts_.size() > 1) {
+    lead = kLeadOfTurn;
+    arguments["at_ns"] = (Clock::now() + lead).time_since_epoch().count();
+  }
+  if (size.time > Duration{})
+    arguments["quiet_ms"] = std::chrono::floor<std::chrono::milliseconds>(lead + size.time).count();
+  const LoadOrder& order = hosts_.front().order;
+  const Duration longest =
+      size.messages > 0 ? order.time_of_counted_turn : size.time + order.time_beyond_turn;
+  const auto all = ask<LoadTurn>("take_turn", lead + longest, arguments);
+  if (!all) return std::unexpected(all.error());
+  return together(*all);
+}
+
+Step<SideTurn> RemoteLoads::rest() {
+  const auto all = ask<SideTurn>("rest", {}, json::object());
+  if (!all) return std::unexpected(all.error());
+  SideTurn sum;
+  for (const SideTurn& turn : *all) {
+    sum.cpu_s += turn.cpu_s;
+    add_to(sum.around, turn.around);
+  }
+  return sum;
+}
+
+// The busiest thread is that with the most CPU time of all hosts.
+Step<LoadEnd> RemoteLoads::finish() {
+  const auto all = ask<LoadEnd>("finish", hosts_.front().order.time_to_stop, json::object());
+  if (!all) return std::unexpected(all.error());
+  LoadEnd sum;
+  std::vector<HostDocument> documents;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const LoadEnd& part = (*all)[i];
+    sum.cpu_s += part.cpu_s;
+    sum.scheduling.insert(sum.scheduling.end(), part.scheduling.begin(), part.scheduling.end());
+    documents.push_back({.host = links_[i].name(), .text = part.document});
+  }
+  for (const LoadEnd& part : *all)
+    if (part.busiest_thread && sum.cpu_s > 0)
+      sum.busiest_thread =
+          std::max(sum.busiest_thread.value_or(0), *part.busiest_thread * part.cpu_s / sum.cpu_s);
+  auto document = merged_document(documents);
+  if (!document) return std::unexpected(SideFailure{.what = std::move(document.error())});
+  sum.document = std::move(*document);
+  return sum;
+}
+
+void RemoteLoads::end() {
+  (void)ask<json>("end", hosts_.front().order.time_to_stop, json::object());
+}
+
+}  // namespace joust::race

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+#include "race/trial/side_failure.hpp"
+
+#include "race/trial/child_json.hpp"
+
+namespace joust::race {
+
+bool fail(SideFailure failure, Trial& trial) {
+  if (!failure.document.empty()) read_load(failure.document, trial);
+  trial.failure = std::move(failure.what);
+  trial.last_words = std::move(failure.last_words);
+  trial.refused = failure.refused;
+  trial.not_found = failure.not_found;
+  return false;
+}
+
+}  // namespace joust::race

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: MIT
+"""Loads over several hosts: network namespaces, made by script/hosts, and Open MPI."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from program import BUILD, JOUST, PATIENCE_S, TESTS, Case, Server, run
+
+SCRIPT = os.path.join(os.path.dirname(TESTS), "script", "hosts")
+RELAY = os.path.join(BUILD, "joust-relay")
+NAMES = f"t{os.getpid() % 100_000}-"  # of this test alone: others may run
+IMPOSSIBLE = 77
+
+
+def host(number):
+    return f"{NAMES}{number}"
+
+
+def why_no_hosts():
+    done = subprocess.run(
+        [SCRIPT, "2", "--names", NAMES, "--", "true"], capture_output=True, text=True, timeout=60, check=False
+    )
+    return done.stderr.strip() if done.returncode == IMPOSSIBLE else None
+
+
+def why_no_mpi():
+    if shutil.which("mpirun") is None:
+        return "mpirun is not installed (script/setup hosts)"
+    return None if os.path.exists(RELAY) else "joust was built without Open MPI"
+
+
+NO_HOSTS = why_no_hosts()
+NO_MPI = NO_HOSTS or why_no_mpi()
+
+
+def processes(number):
+    """The processes on a host: process id and words."""
+    found = subprocess.run(
+        ["ip", "netns", "pids", host(number)], capture_output=True, text=True, check=False
+    ).stdout.split()
+    for pid in found:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as words:
+            yield int(pid), words.read().split("\0")
+
+
+def of_joust(number):
+    names = ("joust", "joust-relay", "orted", "mpirun")
+    return [(pid, words) for pid, words in processes(number) if os.path.basename(words[0]) in names]
+
+
+def is_load(words):
+    return "--load-part" in words
+
+
+def is_relay(words):
+    return words[0].endswith("joust-relay")
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def segments(number):
+    """The TCP segments of all connections on the network of Open MPI. (The kernel's own packets, which look
+    after neighbours, are none.)"""
+    done = subprocess.run(
+        ["ip", "netns", "exec", host(number), "ss", "-tniH", "src", "198.18.1.0/24"],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=True,
+    )
+    return sum(int(count) for count in re.findall(r"segs_(?:in|out):(\d+)", done.stdout))
+
+
+class Hosts(Case):
+    def on_hosts(self, count, *command):
+        return [SCRIPT, str(count), "--names", NAMES, "--", *map(str, command)]
+
+    def load_command(self, *arguments, count=3):
+        names = ",".join(host(number) for number in range(1, count + 1))
+        load = JOUST, "load", "--hosts", names, "-p", "echo", "--json", self.path("whole.json")
+        return self.on_hosts(count, *load, *arguments)
+
+    def result(self, name="whole.json"):
+        with open(self.path(name), encoding="utf-8") as file:
+            return json.load(file)
+
+    def finished(self, command):
+        return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+
+    @contextlib.contextmanager
+    def running(self, command):
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            with contextlib.suppress(ValueError):
+                process.communicate(timeout=PATIENCE_S)
+
+    def awaited(self, what, condition):
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if found := condition():
+                return found
+            time.sleep(0.02)
+        raise AssertionError(f"not within {PATIENCE_S} s: {what}")
+
+    def one(self, number, predicate):
+        """The process on the host, as soon as there is one."""
+        return self.awaited(
+            f"a process on {host(number)}",
+            lambda: next((pid for pid, words in processes(number) if predicate(words)), None),
+        )
+
+    def sending(self, number):
+        """A load of the host, when messages of its window have been answered."""
+        pid = self.one(number, is_load)
+        self.awaited("messages", lambda: self.moved(number) > 1000)
+        return pid
+
+    def moved(self, number):
+        done = subprocess.run(
+            ["ip", "-n", host(number), "-s", "-j", "link", "show", "dev", "data"],
+            capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+        )
+        return json.loads(done.stdout or "[{}]")[0].get("stats64", {}).get("rx", {}).get("packets", 0)
+
+
+@unittest.skipIf(NO_HOSTS, NO_HOSTS)
+class OfOne(Hosts):
+    """script/hosts by itself."""
+
+    def test_hosts_have_names_and_reach_one_another(self):
+        done = self.finished(self.on_hosts(2, "sh", "-c", f"hostname; getent hosts {host(2)}; exit 5"))
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stdout.split(), [host(1), "198.18.0.2", host(2)])
+
+    def test_nothing_is_left_after_a_signal(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.running(self.on_hosts(2, "sleep", "1000")) as process:
+                self.one(1, lambda words: words[0] == "sleep")
+                os.kill(process.pid, number)
+                process.wait(PATIENCE_S)
+            self.assertEqual(process.returncode, 128 + number)
+            for each in (0, 1, 2):
+                self.assertFalse(os.path.exists(f"/run/netns/{host(each)}"))
+
+    def test_a_host_of_that_name_is_left_alone(self):
+        with self.running(self.on_hosts(1, "sleep", "1000")):
+            self.one(1, lambda words: words[0] == "sleep")
+            done = self.finished(self.on_hosts(1, "true"))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--names", done.stderr)
+            self.assertTrue(os.path.exists(f"/run/netns/{host(1)}"))
+
+    def test_wrong_usage_is_refused(self):
+        for arguments in (("0", "--", "true"), ("2",), ("2", "--delay", "x", "--", "true"), ("2", "true")):
+            done = self.finished([SCRIPT, *arguments])
+            self.assertEqual(done.returncode, 2, done.stderr)
+
+
+@unittest.skipIf(NO_MPI, NO_MPI)
+class OverHosts(Hosts):
+    def test_hosts_make_one_load(self):
+        done = self.finished(self.load_command("--serve", "epoll", "-c", 31, "-d", "500ms", "-w", "100ms"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.valid(self.path("whole.json"))
+        whole, parts = self.result(), [self.result(f"whole.{number}.json") for number in (0, 1)]
+        self.assertEqual(whole["connections"]["ok"], 31)
+        self.assertEqual([part["plan"]["connections"] for part in parts], [15, 16])
+        for key in ("sent", "verified", "in_flight"):
+            self.assertEqual(whole["messages"][key], sum(part["messages"][key] for part in parts), key)
+        self.assertEqual([part["name"] for part in whole["hosts"]], [host(2), host(3)])
+        self.assertIsNotNone(whole["start_spread_ns"])
+        # All share a clock here, so the offset that was found is no more than its error.
+        other = whole["hosts"][1]
+        self.assertLessEqual(abs(other["clock_offset_ns"]), other["clock_error_ns"])
+        self.assertIn("All started within", done.stdout)
+        self.same_as_merged(whole)
+
+    def same_as_merged(self, whole):
+        merged = run("merge", "--json", self.path("whole.0.json"), self.path("whole.1.json"))
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        merged = json.loads(merged.stdout)
+        keys = "messages connections bytes latency_ns histogram_ns slices throughput_per_s plan cpu errors"
+        for key in keys.split():
+            self.assertEqual(merged[key], whole[key], key)
+
+    def test_an_open_loop_is_shared(self):
+        done = self.finished(
+            self.load_command("--serve", "epoll", "-c", 30, "-R", 600, "--arrivals", "constant", "-d", "1s")
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole = self.result()
+        self.assertEqual(whole["messages"]["due"], 600)
+        self.assertAlmostEqual(whole["plan"]["rate_per_s"], 600)
+
+    def test_all_load_an_address(self):
+        address = "198.18.0.1:9000"
+        serve = f"{JOUST} serve -p echo --public --listen {address} >/dev/null & "
+        load = f"{JOUST} load -p echo --hosts {host(1)},{host(2)} --connect {address} -c 4 -m 5 "
+        done = self.finished(self.on_hosts(2, "sh", "-c", serve + load + f"--json {self.path('whole.json')}"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.result()["messages"]["verified"], 20)
+
+    def test_two_processes_on_a_host(self):
+        layout = "server=1,1 load=0,0,2,2"
+        done = self.finished(self.load_command("--serve", "epoll", "-c", 8, "-m", 3, "--layout", layout))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        whole = self.result()
+        self.assertEqual(whole["messages"]["verified"], 24)
+        self.assertEqual(
+            [part["name"] for part in whole["hosts"]], [host(1), f"{host(1)} (2)", host(3), f"{host(3)} (2)"]
+        )
+
+    def test_plain_mpirun(self):
+        names = [host(number) for number in (1, 2, 3)]
+        mpirun = ["mpirun", "--mca", "btl", "self,tcp", "--bind-to", "none", "-n", "3", "--host"]
+        load = [JOUST, "load", "-p", "echo", "-c", "4", "-m", "5", "--serve", "epoll", "--connect"]
+        load += ["198.18.0.2:9000", "--json", self.path("whole.json")]
+        done = self.finished(self.on_hosts(3, *mpirun, ",".join(names), *load))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.result()["messages"]["verified"], 20)
+
+    def test_the_relays_rest_while_it_is_measured(self):
+        with self.running(self.load_command("--serve", "epoll", "-c", 30, "-d", "4s")) as process:
+            for number in (2, 3):
+                self.sending(number)
+            relays = [self.one(number, is_relay) for number in (1, 2, 3)]
+            time.sleep(0.5)  # the last requests to hosts have gone out
+            before = [segments(number) for number in (1, 2, 3)], [cpu_ticks(pid) for pid in relays]
+            time.sleep(1.5)  # well within the window
+            after = [segments(number) for number in (1, 2, 3)], [cpu_ticks(pid) for pid in relays]
+            _, errors = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 0, errors)
+        self.assertEqual(after, before)
+        self.assertGreater(min(before[0]), 0)
+
+    def killed(self, predicate, number=signal.SIGKILL):
+        with self.running(self.load_command("--serve", "epoll", "-c", 30, "-d", "3s")) as process:
+            for each in (2, 3):
+                self.sending(each)
+            os.kill(self.one(3, predicate), number)
+            output, errors = process.communicate(timeout=PATIENCE_S)
+        self.assertNotEqual(process.returncode, 0)
+        return output + errors
+
+    def test_a_load_that_dies_is_named_and_the_others_count(self):
+        text = self.killed(is_load)
+        self.assertRegex(text, rf"{host(3)}: its load has ended: signal 9")
+        whole = self.result()
+        self.assertEqual(whole["connections"]["failed"], 15)
+        self.assertEqual(whole["connections"]["ok"], 15)
+        self.assertGreater(whole["messages"]["verified"], 0)
+
+    def test_an_agent_that_dies_is_named_and_the_others_count(self):
+        text = self.killed(lambda words: words[0].endswith("/joust") and not is_load(words))
+        self.assertRegex(text, rf"{host(3)}: its process has ended: signal 9")
+        self.assertEqual(self.result()["connections"]["failed"], 15)
+
+    def test_a_load_that_is_stopped_is_given_up(self):
+        text = self.killed(is_load, signal.SIGSTOP)
+        self.assertRegex(text, rf"{host(3)}: no result .* after the start")
+        self.assertEqual(self.result()["connections"]["failed"], 15)
+
+    def test_a_relay_that_dies_ends_all_and_results_are_kept(self):
+        text = self.killed(is_relay)
+        self.assertIn(host(3), text)
+        for number in (0, 1):
+            self.assertTrue(self.result(f"whole.{number}.json")["interrupted"])
+
+    def test_nothing_is_left_on_any_host(self):
+        """The command keeps its hosts after the load, to be looked at."""
+        load = " ".join(self.load_command("--serve", "epoll", "-c", 30, "-d", "20s")[5:])
+        for number, victim in ((1, "mpirun"), (3, "joust-relay"), (2, "joust-relay")):
+            with self.running(self.on_hosts(3, "sh", "-c", f"{load}; sleep 1000")):
+                for each in (2, 3):
+                    self.sending(each)
+                kind = signal.SIGINT if victim == "mpirun" else signal.SIGKILL
+                os.kill(self.one(number, lambda words: os.path.basename(words[0]) == victim), kind)
+                self.awaited("all to end", lambda: not any(of_joust(each) for each in (1, 2, 3)))
+
+    def test_a_host_that_cannot_load_is_named(self):
+        done = self.finished(self.load_command("--connect", "198.18.0.99:1", "-c", 30, "-m", 1,
+                                               "--connect-timeout", "300ms"))
+        self.assertEqual(done.returncode, 1)
+        for number in (1, 2, 3):
+            self.assertIn(host(number), done.stderr)
+
+
+@unittest.skipIf(why_no_mpi(), why_no_mpi())
+class Refused(Hosts):
+    def test_a_dry_run_shows_the_command(self):
+        done = run("load", "--hosts", "a,b,c", "--serve", "epoll", "-p", "echo", "-c", 9, "--dry-run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        hosts = [word for word in done.stdout.split() if word in "abc"]
+        self.assertEqual(hosts, ["b", "a", "c"])
+        self.assertTrue(done.stdout.startswith("mpirun "))
+
+    def test_what_does_not_fit(self):
+        for arguments, word in (
+            (("--hosts", "a"), "one host"),
+            (("--hosts", "a,a"), "twice"),
+            (("--hosts", "a,b;c"), "no name"),
+            (("--hosts", "a,b", "--layout", "load=5"), "no rank 5"),
+            (("--hosts", "a,b", "--serve", "epoll", "--layout", "load=0"), "server"),
+            (("--hosts", "a,b", "--search", "p99<1ms"), "excludes"),
+            (("--hosts", "a,b", "-e", "null"), "no sockets"),
+            (("--serve", "epoll"), "--hosts"),
+        ):
+            extra = () if "--serve" in arguments else ("--connect", "192.0.2.1:9")
+            if "null" in arguments:
+                extra = ()
+            self.refused(run("load", "-p", "echo", *arguments, *extra), word)
+
+
+class WithoutMpi(Case):
+    def test_a_load_begins_at_a_time(self):
+        with Server("-p", "echo") as server:
+            began = time.time_ns()
+            done, result = self.load("--connect", server.address, "-c", 2, "-m", 3, "--start-at", "+700ms")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(result["window_utc_ns"] - began, 690_000_000)
+
+    def test_a_time_that_is_over_is_refused(self):
+        for when, word in (("2020-01-31T12:00:00Z", "over"), ("soon", "+5s"), ("+3h", "ahead")):
+            self.refused(run("load", "--connect", "127.0.0.1:9", "--start-at", when), word)
+
+    def test_an_interruption_ends_the_wait(self):
+        with Server("-p", "echo") as server:
+            process = subprocess.Popen(
+                [JOUST, "load", "--connect", server.address, "--start-at", "+9m", "--events", "--json",
+                 self.path("x.json")], stdout=subprocess.PIPE, text=True)
+            self.assertIn("connected", process.stdout.readline())
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE_S), 1)
+            process.stdout.close()
+
+    def test_results_are_merged(self):
+        with Server("-p", "echo") as server:
+            for number in (1, 2):
+                done = run("load", "--connect", server.address, "-c", number, "-m", 4, "--json",
+                           self.path(f"{number}.json"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+        merged = run("merge", "--json", self.path("1.json"), self.path("2.json"))
+        self.assertEqual(merged.returncode, 0, merged.stderr)
+        with open(self.path("merged.json"), "w", encoding="utf-8") as file:
+            file.write(merged.stdout)
+        self.valid(self.path("merged.json"))
+        whole = json.loads(merged.stdout)
+        self.assertEqual(whole["messages"]["verified"], 12)
+        self.assertEqual(whole["plan"]["connections"], 3)
+        self.assertEqual(sum(count for _, count in whole["histogram_ns"]), 12)
+        self.assertGreater(whole["start_spread_ns"], 0)
+        text = run("merge", self.path("1.json"), self.path("2.json")).stdout
+        self.assertIn("All started within", text)
+
+    def test_other_loads_are_not_merged(self):
+        with Server("-p", "echo") as server:
+            for name, payload in (("1", 32), ("2", 64)):
+                load = "load", "--connect", server.address, "-m", 1, "--payload", payload
+                run(*load, "--json", self.path(name))
+        self.refused(run("merge", self.path("1"), self.path("2")), "payload", "no parts of one load")
+        self.refused(run("merge", self.path("1"), self.path("1")), "twice")
+
+
+if __name__ == "__main__":
+    unittest.main()
