@@ -5,6 +5,10 @@
 # connections when all threads are busy, so it has more of them than the race has connections. Everything it
 # needs is in a folder of its own, which is removed when it ends.
 set -eu
+if [ $# -lt 1 ]; then
+  echo "the port is missing; usage: apache.sh PORT" >&2
+  exit 2
+fi
 PATH="$PATH:/usr/local/sbin:/usr/sbin"
 modules=/usr/lib/apache2/modules
 folder=$(mktemp -d)

@@ -3,6 +3,10 @@
 # caddy.sh PORT: Caddy on one core (GOMAXPROCS), which answers / with the text that `joust serve -p http`
 # answers with. Everything it needs is in a folder of its own, which is removed when it ends.
 set -eu
+if [ $# -lt 1 ]; then
+  echo "the port is missing; usage: caddy.sh PORT" >&2
+  exit 2
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cat >"$folder/Caddyfile" <<END

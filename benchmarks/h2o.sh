@@ -4,6 +4,10 @@
 # answers with: it has no texts in its configuration. It keeps the file open. Everything it needs is in a
 # folder of its own, which is removed when it ends.
 set -eu
+if [ $# -lt 1 ]; then
+  echo "the port is missing; usage: h2o.sh PORT" >&2
+  exit 2
+fi
 PATH="$PATH:/usr/local/sbin:/usr/sbin"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

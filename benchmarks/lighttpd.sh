@@ -4,6 +4,10 @@
 # http` answers with: it has no texts in its configuration. It has the file in its cache. Everything it
 # needs is in a folder of its own, which is removed when it ends.
 set -eu
+if [ $# -lt 1 ]; then
+  echo "the port is missing; usage: lighttpd.sh PORT" >&2
+  exit 2
+fi
 PATH="$PATH:/usr/local/sbin:/usr/sbin"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -4,6 +4,10 @@
 # with; or with a worker for each core, which serves the files of ROOT. Everything it needs is in a folder of
 # its own, which is removed when it ends.
 set -eu
+if [ $# -lt 1 ]; then
+  echo "the port is missing; usage: nginx.sh PORT [ROOT]" >&2
+  exit 2
+fi
 workers=1
 location='location = / { return 200 "Hello, World!"; }'
 if [ $# -gt 1 ]; then

@@ -3,6 +3,10 @@
 # rsync_daemon.sh PORT ROOT: a daemon of rsync, which gives the files of ROOT as the module "files". Its
 # configuration is in a folder of its own, which is removed when it ends.
 set -eu
+if [ $# -lt 2 ]; then
+  echo "the port, or the folder, is missing; usage: rsync_daemon.sh PORT ROOT" >&2
+  exit 2
+fi
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 # A daemon of root would be nobody, who may not read the folders of a race.

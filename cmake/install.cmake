@@ -47,14 +47,15 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" E
         PATTERN "bring-your-engine.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
-        PATTERN "examples/languages" EXCLUDE PATTERN "examples/engine" EXCLUDE)
+        PATTERN "examples/languages" EXCLUDE PATTERN "examples/websocket" EXCLUDE
+        PATTERN "examples/engine" EXCLUDE)
 install(DIRECTORY scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/joust
         PATTERN "bare-loop.toml" EXCLUDE PATTERN "plain-programs.toml" EXCLUDE)
 # The servers of scenarios, which name them by their place beside their own folder.
 set(servers apache caddy h2o lighttpd nginx rsync_daemon)
 list(TRANSFORM servers REPLACE "(.+)" "benchmarks/\\1.sh")
 install(PROGRAMS ${servers} DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/benchmarks)
-install(DIRECTORY examples/languages DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/examples
+install(DIRECTORY examples/languages examples/websocket DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/examples
         USE_SOURCE_PERMISSIONS)
 install(PROGRAMS script/recompute DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script)
 install(DIRECTORY script/recomputing DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/script

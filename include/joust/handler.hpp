@@ -60,6 +60,10 @@ class Handler {
   // Returns the peer's protocol error for which on_message() returned false, in words. If it is empty, the
   // end of the connection is not counted as a failure.
   virtual std::string_view complaint() const { return {}; }
+
+  // The program stops. Writes the last words of a connection after all replies: one message, or none. Not
+  // called where the peer has ended the connection, or broke the protocol; nor over a lossy delivery.
+  virtual void write_last(Writer& /*last*/) {}
 };
 
 // The client's classification of a message from the server.
@@ -72,6 +76,7 @@ enum class MessageKind : std::uint8_t {
   // greeting.
   last_reply,
   other,     // a correct message that is not a reply
+  asks,      // likewise, and the server waits for an answer: write_answer() has it
   repeated,  // a message that has come before: only over a lossy delivery
 };
 
@@ -103,6 +108,10 @@ class Exchange {
   // is called again until then, and more than one answer may come.
   virtual bool write_greeting(Writer& /*greeting*/) { return false; }
 
+  // Writes more of the greeting, of which some has been answered; it may write nothing. Called after each
+  // message until classify() has recognized the answer. Only over a stream.
+  virtual void write_more_greeting(Writer& /*greeting*/) {}
+
   // Classifies a message. `number` is that of the oldest outstanding request. By default each message is a
   // reply.
   [[nodiscard]] virtual MessageKind classify(std::uint64_t number, Bytes message) {
@@ -121,6 +130,15 @@ class Exchange {
 
   // Returns why classify() returned `wrong`, in words.
   virtual std::string_view complaint() const { return "a reply is not the right one"; }
+
+  // Writes the answers to the messages that were classified as `asks` since the last call. Called at once,
+  // or with the next input where too much output waits. Answers leave after the requests written before.
+  // Not over a lossy delivery.
+  virtual void write_answer(Writer& /*answer*/) {}
+
+  // classify() has returned `wrong`. Writes why, as the last words for the server: one message, or none. Sent
+  // only where nothing waits to be sent, and not over a lossy delivery.
+  virtual void write_refusal(Writer& /*refusal*/) {}
 
   // Writes the last words of a connection, whose work is done: one message, or none. No reply is waited for.
   // Not called where the server has ended the connection, or it has failed.

@@ -25,6 +25,9 @@ struct LoadPlan {
   std::optional<std::uint64_t> payload{};  // bytes of a message, without framing; empty: the standard 32
   // Messages of each connection in the timed window; then the load ends. If empty, `duration` ends the load.
   std::optional<std::uint64_t> messages{};
+  // Messages of one connection: the client ends it after so many replies, and dials another one in its place
+  // at once. If empty, connections last. Streams only.
+  std::optional<std::uint64_t> messages_per_connection{};
   Duration duration = std::chrono::seconds(10);  // length of the timed window
   Duration warmup{};                             // time before the window: the same traffic, not recorded
   Duration interval{};    // between requests of one connection; 0: the next is sent when a slot is free

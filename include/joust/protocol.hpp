@@ -102,6 +102,9 @@ struct Protocol {
   std::size_t least_payload = 1;          // bytes
   std::size_t largest_payload = 1 << 20;  // bytes
   std::string no_payload{};               // why --payload has no meaning; empty if it has
+  // Returns why --payload has no meaning for a client with these options; empty if it has. Empty function:
+  // `no_payload` alone decides.
+  std::function<std::string(const Parameters& client)> payload_unused{};
   // The messages that each connection of `load` sends if neither a count nor a time is given; 0: it runs for
   // a time.
   std::uint64_t standard_messages = 0;

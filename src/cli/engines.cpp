@@ -107,6 +107,12 @@ void print_table() {
   print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
 }
 
+// Returns the values of a knob and its standard: "edge or level [edge]".
+std::string values_of(const Knob& knob) {
+  const std::vector<std::string> choices(knob.choices.begin(), knob.choices.end());
+  return fmt::format("{} [{}]", knob.any_text ? "any text" : join(choices, " or "), knob.choices.front());
+}
+
 void print_one(const std::string& name) {
   const Engine* const engine = find_engine(name);
   if (engine == nullptr) {
@@ -122,7 +128,7 @@ void print_one(const std::string& name) {
                                              {"threads", std::string(engine->threads)},
                                              {"available", why_not.empty() ? "yes" : "no: " + why_not}};
   for (const Knob& knob : engine->knobs)
-    rows.push_back({fmt::format("--{}", knob.name), std::string(knob.summary)});
+    rows.push_back({fmt::format("--{}", knob.name), values_of(knob), std::string(knob.summary)});
   for (const Lack& lack : kLacks)
     if (const std::string_view text = engine->*lack.reason; !text.empty())
       rows.push_back({std::string(lack.words), std::string(text)});

@@ -4,19 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <expected>
-#include <fstream>
+#include <algorithm>
 #include <memory>
-#include <sstream>
 
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/load/over_hosts.hpp"
+#include "cli/load/planned.hpp"
 #include "cli/load/url.hpp"
 #include "hosting/options.hpp"
-#include "load/plan_json.hpp"
 #include "load/schedule.hpp"
 #include "net/local_ports.hpp"
 
@@ -55,18 +51,6 @@ was measured, or it was interrupted.)",
                          : "");
 }
 
-// Reads a plan from a file, or from the text itself if it is a JSON object.
-std::expected<LoadPlan, std::string> read_plan(const std::string& given) {
-  if (given.starts_with('{')) return plan_from(given);
-  std::ifstream file(given);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf()))
-    return std::unexpected(fmt::format("{}: {}", given, std::strerror(errno == 0 ? EIO : errno)));
-  auto plan = plan_from(text.str());
-  if (!plan) return std::unexpected(fmt::format("{}: {}", given, plan.error()));
-  return plan;
-}
-
 // Makes the plan of --try: a few messages on one connection, one after the other.
 void make_trial(Load& load) {
   for (const char* setting : {"messages", "duration", "warmup", "connections", "rate", "interval", "depth"})
@@ -84,6 +68,34 @@ void make_trial(Load& load) {
   load.plan.connections = 1;
 }
 
+// Returns whether a protocol can travel inside another one, by its option `framing`.
+bool travels_inside(const Program& program, const std::string& name, const std::string& outer) {
+  const Protocol* const protocol = program.find_protocol(name);
+  if (protocol == nullptr) return false;
+  const auto framing = std::ranges::find(protocol->options, "framing", &ProtocolOption::name);
+  return framing != protocol->options.end() &&
+         std::ranges::find(framing->choices, outer) != framing->choices.end();
+}
+
+// Takes what the conductor of a load over several hosts has determined, in place of the options.
+void take_part(Load& load) {
+  load.part = part_from(load.hosts.part);
+  if (!load.part)
+    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
+  load.connect = load.part->connect;
+  load.json = load.part->json;
+  load.progress = "none";
+  load.events = true;
+}
+
+void prepare_start(Load& load) {
+  if (load.plan.turns || load.search_option->given() || load.tries > 0)
+    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
+  const auto time = parse_start(load.hosts.start_at);
+  if (!time) throw UsageError("--start-at: " + time.error());
+  load.begins = *time;
+}
+
 }  // namespace
 
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
@@ -91,7 +103,6 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   make_plan(chosen_protocol);
   const std::size_t payload = plan.payload.value_or(Parameters{}.payload);
   check_payload(chosen, chosen_protocol, payload);
-  plan.payload = chosen_protocol.no_payload.empty() ? std::optional<std::uint64_t>(payload) : std::nullopt;
   if (events && json.empty())
     throw UsageError("--events takes the place of the table: say --json FILE for the result");
   if (events && json == "-")
@@ -115,12 +126,15 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_reconnect(plan, chosen, chosen_protocol);
   check_tls(plan, chosen, connect);
   if (search_option->given()) prepare_search();
-  if (!hosts.start_at.empty()) prepare_start();
+  if (!hosts.start_at.empty()) prepare_start(*this);
   prepare_progress();
   protocol.check(chosen_protocol, chosen.in_process, true);
   parameters = protocol.parameters(chosen_protocol, Role::dial);
   parameters.payload = payload;
-  if (!chosen.in_process) check_effects(chosen_protocol, protocol.given, parameters);
+  check_effects(chosen_protocol, protocol.given, parameters, chosen.in_process);
+  const std::string unused = payload_unused(chosen_protocol, parameters);
+  if (!unused.empty() && load.has("payload")) throw UsageError("--payload has no effect: " + unused);
+  plan.payload = unused.empty() ? std::optional<std::uint64_t>(payload) : std::nullopt;
   check_demands(chosen, chosen_protocol, parameters, &plan);
 }
 
@@ -130,9 +144,6 @@ void Load::make_plan(const Protocol& chosen_protocol) {
     if (!load.given.empty())
       throw UsageError(fmt::format("--plan has the whole load: leave {} out",
                                    load_setting(load.given.begin()->first).flag()));
-    auto read = read_plan(planned);
-    if (!read) throw UsageError("--plan: " + read.error());
-    plan = std::move(*read);
     plan.tls = plan.tls || secure_url;
   } else {
     if (secure_url) load.given.insert_or_assign("tls", "true");
@@ -161,14 +172,6 @@ void Load::prepare_search() {
   criterion = *parsed;
   if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::seconds(1);
   if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(200);
-}
-
-void Load::prepare_start() {
-  if (plan.turns || criterion || tries > 0)
-    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
-  const auto time = parse_start(hosts.start_at);
-  if (!time) throw UsageError("--start-at: " + time.error());
-  begins = *time;
 }
 
 // Chooses the interval of progress lines. They are for people who wait, so none go to a pipe or a file unless
@@ -203,36 +206,58 @@ std::vector<std::string> Load::remarks(const Engine& chosen) const {
   return remarks;
 }
 
+// Takes the plan of --plan, and with a result also what it says of the protocol, the address and the engine.
+// The address and the engine may be others on the command line: then the same messages go another way.
+void Load::take_planned() {
+  auto read = read_planned(planned);
+  if (!read) throw UsageError("--plan: " + read.error());
+  plan = read->plan;
+  if (!read->choice) return;
+  const StoredChoice& stored = *read->choice;
+  if (!url.empty())
+    throw UsageError("--plan: the result has the protocol and its options: say --connect ADDRESS");
+  if (!protocol.name_option->given()) protocol.name = stored.protocol;
+  const Protocol& chosen = protocol.resolve(program);
+  if (&chosen != &resolve_protocol(program, stored.protocol))
+    throw UsageError(fmt::format("--plan: the load is of the protocol '{}': leave -p {} out", stored.protocol,
+                                 protocol.name));
+  protocol.take_stored(chosen, stored.options);
+  engine.take_stored(stored.engine, stored.threads, stored.wait, stored.knobs);
+  socket.take_stored(stored.nodelay, stored.congestion);
+  if (socket.options.send_buffer == 0) socket.options.send_buffer = static_cast<int>(stored.send_buffer);
+  if (socket.options.receive_buffer == 0)
+    socket.options.receive_buffer = static_cast<int>(stored.receive_buffer);
+  if (connect.empty()) connect = stored.address;
+}
+
 // Takes the parts of a URL for the options that they stand for.
 void Load::take_url() {
   const auto parsed = parse_load_url(url);
   if (!parsed) throw UsageError(parsed.error());
-  const bool other_protocol = protocol.name_option->given() && protocol.name != parsed->protocol;
+  const bool is_inside =
+      protocol.name_option->given() && travels_inside(program, protocol.name, parsed->protocol);
+  const bool other_protocol =
+      protocol.name_option->given() && protocol.name != parsed->protocol && !is_inside;
   if (!connect.empty() || other_protocol || protocol.given.contains("path") ||
       protocol.given.contains("host"))
     throw UsageError(fmt::format("{} has it all: leave -p, --connect, --path and --host out", url));
-  protocol.name = parsed->protocol;
+  if (is_inside)
+    protocol.given.emplace("framing", parsed->protocol);
+  else
+    protocol.name = parsed->protocol;
   connect = parsed->address;
   secure_url = parsed->secure;
   protocol.given["path"] = parsed->path;
   protocol.given["host"] = parsed->host;
-  if (protocol.name == "http" && !protocol.given.contains("text")) protocol.given.emplace("body", "any");
-}
-
-// Takes what the conductor of a load over several hosts has determined, in place of the options.
-void Load::take_part() {
-  part = part_from(hosts.part);
-  if (!part)
-    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
-  connect = part->connect;
-  json = part->json;
-  progress = "none";
-  events = true;
+  const bool has_body = !protocol.given.contains("method") || protocol.given["method"] != "HEAD";
+  if (protocol.name == "http" && has_body && !protocol.given.contains("text"))
+    protocol.given.emplace("body", "any");
 }
 
 int Load::run() {
+  if (!planned.empty()) take_planned();
   if (!url.empty()) take_url();
-  if (!hosts.part.empty()) take_part();
+  if (!hosts.part.empty()) take_part(*this);
   if (hosts.conducts(program)) return load_over_hosts(*this);
   if (!hosts.serve.empty() && !part) throw UsageError("--serve needs --hosts");
   const Protocol& chosen_protocol = protocol.resolve(program);
@@ -247,6 +272,8 @@ int Load::run() {
 
   Tally tally;
   std::optional<Target> target;
+  if (chosen.in_process && !socket.given().empty())
+    throw UsageError(fmt::format("engine '{}' has no sockets: leave {} out", chosen.name, socket.given()));
   if (!chosen.in_process) {
     std::vector<Endpoint> endpoints;
     try {
@@ -282,10 +309,9 @@ void add_load(Command root, const Program& program, int& exit_code) {
       .type_name("ADDRESS");
   load->load.add_to(command, LoadPlan(), false);
   command
-      .add_option(
-          "--plan", load->planned,
-          "the whole load, in place of its flags: a result of --json, or a file or text with what such a "
-          "result has as \"plan\"")
+      .add_option("--plan", load->planned,
+                  "the whole load, in place of its flags: a result of --json, with its protocol, options, "
+                  "address and engine, or a file or text with what such a result has as \"plan\"")
       .type_name("FILE");
   load->search_option =
       command

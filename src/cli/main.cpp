@@ -72,22 +72,35 @@ std::vector<const Protocol*> Program::all_protocols() const {
 
 namespace {
 
-// Loads the plug-ins that the words name as -p PATH or --protocol PATH, because the options of a command must
-// be known before it is parsed. A plug-in that cannot be used is reported when the protocol is chosen.
-void load_named_plugins(const std::vector<std::string>& words) {
+// Returns the protocols that the words name as -p NAME or --protocol NAME, of a command that has this option.
+std::vector<std::string> named_protocols(const std::vector<std::string>& words) {
   constexpr std::array<std::string_view, 3> kCommands{"serve", "load", "race"};
-  if (words.size() < 2 || std::ranges::find(kCommands, words[1]) == kCommands.end()) return;
+  std::vector<std::string> names;
+  if (words.size() < 2 || std::ranges::find(kCommands, words[1]) == kCommands.end()) return names;
   for (std::size_t i = 2; i < words.size(); ++i) {
     const std::string& word = words[i];
-    std::string name;
     if (word == "-p" || word == "--protocol")
-      name = i + 1 < words.size() ? words[i + 1] : "";
+      names.push_back(i + 1 < words.size() ? words[i + 1] : "");
     else if (word.starts_with("--protocol="))
-      name = word.substr(word.find('=') + 1);
+      names.push_back(word.substr(word.find('=') + 1));
     else if (word.starts_with("-p"))
-      name = word.substr(2);
-    if (is_plugin_path(name)) static_cast<void>(load_plugin(name));
+      names.push_back(word.substr(2));
   }
+  return names;
+}
+
+// Loads the plug-ins among these protocols, because the options of a command must be known before it is
+// parsed. A plug-in that cannot be used is reported when the protocol is chosen.
+void load_plugins(const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (is_plugin_path(name)) static_cast<void>(load_plugin(name));
+}
+
+// Shows the options of a named protocol in the command's --help.
+void show_options(CommandLine& line, const std::string& command, const Protocol& protocol) {
+  std::vector<std::string> flags;
+  for (const ProtocolOption& option : protocol.options) flags.push_back("--" + option.name);
+  line.also_show(command, flags);
 }
 
 void add_commands(Command root, const Program& program, const CommandLine& line, int& exit_code) {
@@ -129,8 +142,12 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   int exit_code = kOk;
   try {
     if (const auto code = join_hosts(program)) return *code;
-    load_named_plugins(program.words);
+    const std::vector<std::string> named = named_protocols(program.words);
+    load_plugins(named);
     add_commands(root, program, line, exit_code);
+    for (const std::string& name : named)
+      if (const Protocol* const protocol = program.find_protocol(name))
+        show_options(line, program.words[1], *protocol);
     if (argc == 1) {
       print_to_stderr(line.help());
       return kUsage;
@@ -152,6 +169,8 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     return fail(program, kRunError, error.what() + limit_behind(error.code().value()));
   } catch (const std::exception& error) {
     return fail(program, kRunError, error.what());
+  } catch (...) {  // of a plug-in: the program itself throws nothing else
+    return fail(program, kRunError, "a plug-in has thrown an exception that is no std::exception");
   }
 }
 

@@ -100,20 +100,25 @@ DatagramCounts Tally::datagrams() const {
   return std::bit_cast<DatagramCounts>(figures);
 }
 
-ResultGroup Tally::datagrams_group() const {
+ResultGroup Tally::datagrams_group(bool numbered) const {
   const DatagramCounts counts = datagrams();
-  return {"datagrams",
-          {{"expected", counts.expected},
-           {"received", counts.received},
-           {"lost", counts.lost},
-           {"duplicated", counts.duplicated},
-           {"out_of_order", counts.out_of_order},
-           {"foreign", counts.foreign},
-           {"truncated", counts.truncated},
-           {"kernel_drops", counts.kernel_drops},
-           {"not_sent", counts.not_sent},
-           {"unreachable", counts.unreachable}},
-          "of the whole run"};
+  ResultGroup group{"datagrams", {}, "of the whole run"};
+  const auto add = [&group](const char* name, std::uint64_t count) {
+    group.figures.emplace_back(name, count);
+  };
+  if (numbered) add("expected", counts.expected);
+  add("received", counts.received);
+  if (numbered) {
+    add("lost", counts.lost);
+    add("duplicated", counts.duplicated);
+    add("out_of_order", counts.out_of_order);
+  }
+  add("foreign", counts.foreign);
+  add("truncated", counts.truncated);
+  add("kernel_drops", counts.kernel_drops);
+  add("not_sent", counts.not_sent);
+  add("unreachable", counts.unreachable);
+  return group;
 }
 
 std::uint64_t Tally::failures() const {

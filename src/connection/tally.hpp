@@ -61,7 +61,8 @@ class Tally {
 
   void add(const DatagramCounts& counts) noexcept;
   DatagramCounts datagrams() const;
-  ResultGroup datagrams_group() const;  // the same counts, for the results
+  // The same counts, for the results. Without numbers nobody knows which datagrams are missing.
+  ResultGroup datagrams_group(bool numbered = true) const;
 
   // Keeps a message for people about this run ("the accept queue was left full 3 times"), once for each text.
   void note(std::string_view text) noexcept { books_->notes.keep(text); }

@@ -75,6 +75,12 @@ struct GroupWay {
   std::string wrong_knob{};  // what is wrong with the value of a knob, with its flag; empty if nothing is
 };
 
+// The value that a knob has because of another choice, whatever it is set to.
+struct DecidedKnob {
+  std::string_view by{};  // the other choice, with its flag: "--sqpoll on"; empty: the knob has its own value
+  std::string_view value{};
+};
+
 // One I/O and concurrency model. run() returns when the stop is complete or, without a listener, when every
 // dialled connection has ended. It throws std::system_error when the operating system refuses a resource it
 // needs, before ready() if that is at the start.
@@ -113,9 +119,18 @@ struct Engine {
   bool in_module = false;                   // its code is loaded when the engine runs
   std::string_view keeps = {};  // what its library keeps open until the process ends; empty if nothing
   std::span<const Knob> knobs = {};
+  // Returns which other choice decides a knob; null: none does. Such a knob is refused where it is given, and
+  // results have the value that counts.
+  DecidedKnob (*decided)(std::string_view knob, const EngineOptions& options) = nullptr;
   std::string (*unavailable)() = nullptr;  // why it cannot run here; empty if it can; null if it always can
   void (*run)(const Hosting&, Stop&) = nullptr;
 
+  // Returns whether a client with these options speaks to servers that are not joust's (Knob::for_others).
+  bool is_for_others(const EngineOptions& options) const {
+    return std::ranges::any_of(knobs, [&](const Knob& knob) {
+      return !knob.for_others.empty() && options.is(knob.name, knob.for_others);
+    });
+  }
   std::string_view listens_at() const { return group.empty() ? "127.0.0.1:0" : group; }
 };
 

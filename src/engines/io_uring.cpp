@@ -260,6 +260,7 @@ extern const Engine kIoUring{
     .threads = "one per loop (-t)",
     .no_file_ring = "the kernel picks the buffer of each receive",
     .knobs = kUringKnobs,
+    .decided = decided_uring_knob,
     .unavailable = uring_unavailable,
     .run = run,
 };

@@ -89,6 +89,8 @@ class LibuvLoop : public CallbackLoop<LoopCore<UvPeer>> {
   void run();
 
  private:
+  void add_polls(Stop& stop);
+  void close_loop();
   Poll& add_poll(int fd, const Listener* listener = nullptr);
   void poll(Poll& poll, bool wanted, uv_poll_cb call);
   void wait();
@@ -128,6 +130,15 @@ LibuvLoop::LibuvLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
     : CallbackLoop<LoopCore<UvPeer>>(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {
   succeed(::uv_loop_init(&loop_), "uv_loop_init()");
   ::uv_timer_init(&loop_, &timer_);
+  try {
+    add_polls(stop);
+  } catch (...) {  // there will be no destructor
+    close_loop();
+    throw;
+  }
+}
+
+void LibuvLoop::add_polls(Stop& stop) {
   poll(add_poll(stop.fd()), true, [](uv_poll_t* handle, int, int) {
     Poll& own = *static_cast<Poll*>(handle->data);
     ::uv_poll_stop(handle);  // it stays readable
@@ -144,6 +155,10 @@ LibuvLoop::LibuvLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 // called back as cancelled, which is nobody's failure.
 LibuvLoop::~LibuvLoop() {
   for (const auto& peer : peers()) peer->leaving = true;
+  close_loop();
+}
+
+void LibuvLoop::close_loop() {
   const auto close = [](uv_handle_t* handle, void*) {
     if (::uv_is_closing(handle) == 0) ::uv_close(handle, nullptr);
   };

@@ -242,6 +242,7 @@ extern const Engine kUdpBatched{
     .transport = Transport::datagram,
     .threads = "one",
     .knobs = kUdpKnobs,
+    .decided = decided_udp_knob,
     .run = run_udp<UdpBatchedLoop>,
 };
 

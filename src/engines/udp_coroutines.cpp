@@ -172,6 +172,7 @@ extern const Engine kUdpCoroutines{
     .transport = Transport::datagram,
     .threads = "one",
     .knobs = kUdpKnobs,
+    .decided = decided_udp_knob,
     .run = run,
 };
 

@@ -74,6 +74,7 @@ extern const Engine kUdpReuseport{
     .several_loops = true,
     .threads = "one per socket (-t)",
     .knobs = kUdpKnobs,
+    .decided = decided_udp_knob,
     .run = run_udp<UdpReuseportLoop>,
 };
 

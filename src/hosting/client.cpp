@@ -96,7 +96,9 @@ Client::State::State(Protocol&& spoken, ClientOptions&& wanted)
   check_options(protocol, options.options, engine.in_process, true);
   asking = parameters_of(protocol, options.options, Role::dial);
   asking.payload = payload;
-  if (!engine.in_process) check_effects(protocol, options.options, asking);
+  check_effects(protocol, options.options, asking, engine.in_process);
+  if (const std::string unused = payload_unused(protocol, asking); !unused.empty() && options.load.payload)
+    throw std::invalid_argument("--payload has no effect: " + unused);
   check_demands(engine, protocol, asking, &options.load);
   check_reconnect(options.load, engine, protocol);
   check_tls(options.load, engine, options.connect);

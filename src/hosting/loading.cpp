@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "hosting/loading.hpp"
 
+#include "hosting/options.hpp"
 #include "hosting/timer_slack.hpp"
 #include "load/schedule.hpp"
-#include "net/address.hpp"
 #include "net/target.hpp"
 #include "secure/guard.hpp"
 
@@ -22,12 +22,12 @@ std::unique_ptr<Service> Loading::guarded(const Target* target) {
   const LoadPlan& plan = run_.plan();
   if (!plan.tls || target == nullptr) return nullptr;
   if (plan.tls_insecure) tally_.note("TLS: the server's certificate is not verified (--tls-insecure)");
-  const std::string name = plan.tls_name.empty() ? host_of(target->name()) : plan.tls_name;
-  return inside_tls(*asking_, {.name = name, .ca_file = plan.tls_ca, .verified = !plan.tls_insecure});
+  return inside_tls(*asking_, trust_of(plan, target->name()));
 }
 
 void Loading::drive(const EngineOptions& options, const Limits& limits, const Target* target, Stop& stop) {
   run_.recorder().expect_threads(options.threads);
+  numbered_ = !engine_.is_for_others(options);
   const LoadPlan& plan = run_.plan();
   Limits own = limits;
   own.idle += longest_gap(plan);
@@ -53,7 +53,7 @@ LoadResult Loading::result(const Usage& used, bool interrupted) const {
   result.notes = tally_.notes();
   result.missing = tally_.missing();
   result.groups = asking_->results();
-  if (engine_.delivery.by_message()) result.groups.push_back(tally_.datagrams_group());
+  if (engine_.delivery.by_message()) result.groups.push_back(tally_.datagrams_group(numbered_));
   return result;
 }
 

@@ -33,6 +33,7 @@ class Loading {
   std::unique_ptr<Service> guarded(const Target* target);
 
   const Engine& engine_;
+  bool numbered_ = true;  // datagrams have numbers
   LoadRun run_;
   Tally& tally_;
   const std::unique_ptr<Service> asking_;

@@ -83,7 +83,11 @@ std::string tls_mismatch(const LoadPlan& plan, const Engine* server, const Engin
   return {};
 }
 
-std::string reconnect_mismatch(const Protocol& protocol) {
+std::string reconnect_mismatch(const LoadPlan& plan, const Engine* client, const Protocol& protocol) {
+  if (!plan.reconnects() && !plan.messages_per_connection) return {};
+  if (plan.messages_per_connection && client != nullptr && client->delivery.by_message())
+    return fmt::format("unsupported: the engine carries {}, which have no connection that could end",
+                       carried(client->delivery));
   if (protocol.no_reconnect.empty()) return {};
   return fmt::format("unsupported: no reconnecting: {}", protocol.no_reconnect);
 }

@@ -27,8 +27,9 @@ std::string mismatch(const Engine& engine, const Demands& demands);
 // Returns why the connections of the load cannot be inside TLS. Null: a side that is a command.
 std::string tls_mismatch(const LoadPlan& plan, const Engine* server, const Engine* client);
 
-// Returns why connections of the protocol cannot be dialled again.
-std::string reconnect_mismatch(const Protocol& protocol);
+// Returns why connections of the load cannot be dialled again, if the plan wants that. Null: a client that is
+// not known.
+std::string reconnect_mismatch(const LoadPlan& plan, const Engine* client, const Protocol& protocol);
 
 // Returns why so many connections cannot all be served or dialled with so many threads: some would wait for
 // others that do not end.

@@ -34,7 +34,7 @@ void check_choice(const std::string& option, const std::string& value,
                             not_allowed(fmt::format("'{}' is not allowed", value), value, choices)));
 }
 
-void check_knobs(const Engine& engine, const Settings& knobs) {
+void check_has(const Engine& engine, const Settings& knobs) {
   for (const auto& [name, value] : knobs) {
     const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
     if (knob == engine.knobs.end()) throw Refusal(fmt::format("engine '{}' has no --{}", engine.name, name));
@@ -64,6 +64,11 @@ std::vector<Endpoint> resolved(const char* option, const std::string& address, D
 
 }  // namespace
 
+void check_knobs(const Engine& engine, const Settings& knobs, Role role) {
+  check_has(engine, knobs);
+  if (role == Role::serve) check_serves(engine, knobs);
+}
+
 void check_available(const Protocol& protocol) {
   if (protocol.unavailable.empty()) return;
   throw std::runtime_error(
@@ -81,8 +86,7 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
                       : fmt::format("engine '{}' only dials: it cannot be a server", name));
   if (role == Role::dial && !engine.dials)
     throw Refusal(fmt::format("engine '{}' only serves: it cannot be a client", name));
-  check_knobs(engine, knobs);
-  if (role == Role::serve) check_serves(engine, knobs);
+  check_knobs(engine, knobs, role);
   if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
   check_available(protocol);
@@ -99,6 +103,16 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
 EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs) {
   EngineOptions options{.threads = engine.several_loops ? threads : 1, .wait = wait, .knobs = knobs};
   for (const Knob& knob : engine.knobs) options.knobs.emplace(knob.name, knob.choices.front());
+  if (engine.decided == nullptr) return options;
+  for (const Knob& knob : engine.knobs) {
+    const auto [by, value] = engine.decided(knob.name, options);
+    if (by.empty()) continue;
+    const std::string name(knob.name);
+    if (const auto given = knobs.find(name); given != knobs.end())
+      throw Refusal(fmt::format("--{} {} has no effect: with {} it is '{}'; leave it out", name,
+                                given->second, by, value));
+    options.knobs[name] = value;
+  }
   return options;
 }
 
@@ -115,11 +129,22 @@ void check_options(const Protocol& protocol, const Settings& given, bool serves,
   }
 }
 
-void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client) {
+void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client,
+                   bool in_process) {
   if (!protocol.no_effect) return;
-  for (const auto& [name, value] : given)
-    if (const std::string reason = protocol.no_effect(name, Role::dial, client); !reason.empty())
-      throw Refusal(fmt::format("--{} has no effect on the client: {}", name, reason));
+  for (const auto& [name, value] : given) {
+    const std::string reason = protocol.no_effect(name, Role::dial, client);
+    if (reason.empty()) continue;
+    const auto option = std::ranges::find(protocol.options, name, &ProtocolOption::name);
+    const bool serves = in_process && option != protocol.options.end() && option->serves;
+    if (serves && protocol.no_effect(name, Role::serve, client).empty()) continue;
+    throw Refusal(fmt::format("--{} has no effect on the client: {}", name, reason));
+  }
+}
+
+std::string payload_unused(const Protocol& protocol, const Parameters& client) {
+  if (!protocol.no_payload.empty()) return protocol.no_payload;
+  return protocol.payload_unused ? protocol.payload_unused(client) : std::string();
 }
 
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side) {
@@ -164,19 +189,29 @@ void check_load(const LoadPlan& plan, GivenIn place) {
   if (const auto problem = objection_to(plan, place)) throw Refusal(*problem);
 }
 
+ServerTrust trust_of(const LoadPlan& plan, const std::string& connect) {
+  return {.name = plan.tls_name.empty() ? host_of(connect) : plan.tls_name,
+          .ca_file = plan.tls_ca,
+          .verified = !plan.tls_insecure};
+}
+
 void check_tls(const LoadPlan& plan, const Engine& engine, const std::string& connect) {
   if (const std::string reason = tls_mismatch(plan, nullptr, &engine); !reason.empty())
     throw Refusal(fmt::format("--tls with engine '{}': {}", engine.name, reason));
   if (plan.tls && !plan.tls_insecure && plan.tls_name.empty() && host_of(connect).empty())
     throw Refusal(fmt::format("--tls: {} has no name that a certificate is for: say --tls-name", connect));
+  if (plan.tls) check_trust(trust_of(plan, connect));
 }
 
 void check_reconnect(const LoadPlan& plan, const Engine& engine, const Protocol& protocol) {
-  if (!plan.reconnects()) return;
+  const char* const option = plan.messages_per_connection ? "--messages-per-connection"
+                             : plan.reconnects()          ? "--reconnect"
+                                                          : nullptr;
+  if (option == nullptr) return;
   if (engine.in_process)
-    throw Refusal(fmt::format("engine '{}' has no sockets: leave --reconnect out", engine.name));
-  if (const std::string reason = reconnect_mismatch(protocol); !reason.empty())
-    throw Refusal(fmt::format("protocol '{}' with --reconnect: {}", protocol.name, reason));
+    throw Refusal(fmt::format("engine '{}' has no sockets: leave {} out", engine.name, option));
+  if (const std::string reason = reconnect_mismatch(plan, &engine, protocol); !reason.empty())
+    throw Refusal(fmt::format("protocol '{}' with {}: {}", protocol.name, option, reason));
 }
 
 namespace {

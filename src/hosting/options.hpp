@@ -12,6 +12,7 @@
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 #include "net/transport.hpp"
+#include "secure/guard.hpp"
 
 // Checks of a program's choice of engines, protocols and addresses. The command line and the classes for
 // embedding share these functions, so that both refuse in the same words: std::invalid_argument for an
@@ -28,20 +29,28 @@ struct Skipped : std::runtime_error {
 // Refuses a protocol that is not available in this program.
 void check_available(const Protocol& protocol);
 
+// Refuses knobs and values that the engine does not have, or not in that role.
+void check_knobs(const Engine& engine, const Settings& knobs, Role role);
+
 // Returns the engine. It exists, has the role, has the knobs and their values, can carry the protocol and can
 // run on this machine, and the protocol is available.
 const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
                              const Protocol& protocol);
 
 // Returns the options with defaults for the knobs that are not given. `threads` is 1 for engines without
-// several loops.
+// several loops. Refuses a knob that another choice decides.
 EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs);
 
 // Refuses options that the protocol does not have, or not for the sides of this process.
 void check_options(const Protocol& protocol, const Settings& given, bool serves, bool loads);
 
-// Refuses options of the client that have no effect together with its other options.
-void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client);
+// Refuses options that have no effect together with the client's other options. `in_process`: a server with
+// the same options is in this process, and an option may have its effect there.
+void check_effects(const Protocol& protocol, const Settings& given, const Parameters& client,
+                   bool in_process);
+
+// Returns why --payload has no meaning for a client with these options; empty if it has.
+std::string payload_unused(const Protocol& protocol, const Parameters& client);
 
 // Returns all options that the protocol has for a side, with defaults for those not given.
 Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
@@ -64,7 +73,11 @@ void check_between(const char* option, std::uint64_t value, std::uint64_t least,
 // Refuses invalid loads: see objection_to() in load/settings.hpp.
 void check_load(const LoadPlan& plan, GivenIn place = GivenIn::scenario);
 
-// Refuses TLS if the engine does not support it, or if no name is known that a certificate would be for.
+// Returns how a load verifies its server. `connect`: the address as given.
+ServerTrust trust_of(const LoadPlan& plan, const std::string& connect);
+
+// Refuses TLS if the engine does not support it, if no name is known that a certificate would be for, or if
+// the trusted certificates cannot be read.
 void check_tls(const LoadPlan& plan, const Engine& engine, const std::string& connect);
 
 // Refuses to reconnect if the engine or the protocol does not support it.

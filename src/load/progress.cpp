@@ -67,10 +67,11 @@ Time Progress::deadline() const {
 }
 
 // By a schedule, a request is due at its place in the schedule, however late the loop sends it. The delay
-// counts as latency; otherwise a slow client would hide the latency that it causes.
-void Progress::sent(std::uint64_t number, Time now) {
+// counts as latency; otherwise a slow client would hide the latency that it causes. Without a schedule it is
+// due when its slot is free: before `now` only if it has waited for a connection.
+void Progress::sent(std::uint64_t number, Time slot_free, Time now) {
   const bool by_schedule = plan().has_schedule() && !in_advance();
-  const Time due = by_schedule ? schedule_.next() : now;
+  const Time due = by_schedule ? schedule_.next() : slot_free;
   outstanding_.push(number, due, plan().open_loop() ? std::optional(now) : std::nullopt);
   if (phase_ == Phase::measuring || phase_ == Phase::ready || plan().warmup == Duration{}) ++in_window_;
   if (by_schedule) schedule_.advance();
@@ -275,7 +276,7 @@ bool Progress::rejoin(Channel& channel, Time now) {
 
 std::unique_ptr<Handover> Progress::hand_over(Time now) {
   const std::uint64_t in_flight = records(now) ? record_.in_flight(outstanding_) : 0;
-  auto handover = std::make_unique<Handover>(std::move(*this), in_flight);
+  auto handover = std::make_unique<Handover>(std::move(*this), in_flight, now);
   handover->progress.record_.forget_advance();  // the next connection writes its own
   run_->recorder().handed_over(in_flight);
   outstanding_.clear();

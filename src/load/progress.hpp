@@ -67,7 +67,7 @@ class Progress {
   void finish_if_done(Time now);
 
   // Events.
-  void sent(std::uint64_t number, Time now);
+  void sent(std::uint64_t number, Time slot_free, Time now);
   void wrote(std::uint64_t bytes, Time now);
   void answered(std::size_t place, bool held_back, Time now);  // 0: the oldest request
   void give_up_oldest(bool held_back, Time now);
@@ -113,6 +113,7 @@ class Progress {
 struct Handover {
   Progress progress;
   std::uint64_t in_flight = 0;  // counted as in flight by the recorder, until they are sent again
+  Time ended{};                 // when the connection has ended, and so freed its slots
 };
 
 }  // namespace joust

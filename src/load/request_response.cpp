@@ -26,7 +26,7 @@ std::expected<std::string, std::string> read_value(const ProtocolOption& option,
   if (!is_named) return given;
   auto text = value_of_file(after_at ? given.substr(1) : given);
   if (!text) return text;
-  if (text->contains('\0'))
+  if (text->contains('\0') && option.from_file != FromFile::after_at)
     return std::unexpected(fmt::format("'{}' has a byte of value 0{}", given,
                                        has_escapes ? ": write \\0" : ", which is not supported here"));
   if (has_escapes && text->starts_with('@')) text->replace(0, 1, "\\x40");

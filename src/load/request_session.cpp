@@ -31,23 +31,21 @@ Progress progress_of(LoadRun& run, Channel& channel, bool lossy) {
 // connection with these requests.
 RequestSession::RequestSession(const Framing& framing, std::unique_ptr<Exchange> exchange, LoadRun& run,
                                Channel& channel, const Delivery& delivery)
-    : greeted_(channel.handover != nullptr),
-      lossy_(delivery.lossy),
+    : lossy_(delivery.lossy),
       unsent_frame_bytes_(delivery.by_message() ? Length4::kSizeBytes : 0),
       run_(run),
       exchange_(std::move(exchange)),
       deframer_(framing),
-      writer_(deframer_.framing(), *exchange_, delivery),
+      writer_(deframer_.framing(), *exchange_, delivery,
+              run.plan().messages_per_connection.value_or(UINT64_MAX)),
       progress_(progress_of(run, channel, delivery.lossy)),
       channel_(std::move(channel)) {
-  if (const auto handover = std::exchange(channel_.handover, nullptr))
-    run_.recorder().taken_over(handover->in_flight);
+  if (channel_.handover) run_.recorder().taken_over(channel_.handover->in_flight);
 }
 
 // The greeting.
 
 void RequestSession::on_open(Time now) {
-  if (greeted_) return go_on(now);
   greet(now);
   last_message_ = now;
   if (!greets_) ready(now);
@@ -72,6 +70,7 @@ void RequestSession::greet_again(Time now) {
 
 void RequestSession::ready(Time now) {
   greeted_ = true;
+  if (channel_.handover) return go_on(now);
   if (channel_.opened) {
     if (progress_.rejoin(channel_, now)) conclude(now);
     return fill(now);
@@ -90,11 +89,14 @@ bool RequestSession::may_send(Time now) const {
   return progress_.is_due(now);
 }
 
-void RequestSession::fill(Time now) {
+// `slots_free`: since when, if it was before now.
+void RequestSession::fill(Time now, std::optional<Time> slots_free) {
   const std::size_t before = writer_.outbox().size();
   const std::uint64_t first = writer_.requests();
+  writer_.write_answer();
   if (held_back_ && writer_.has_room()) progress_.free_slot(true, now);
-  while (writer_.has_room() && may_send(now)) progress_.sent(writer_.write_request(), now);
+  while (writer_.has_room() && may_send(now))
+    progress_.sent(writer_.write_request(), slots_free.value_or(now), now);
   held_back_ = !writer_.has_room() && wants_to_send();
   const std::uint64_t frames = (writer_.requests() - first) * unsent_frame_bytes_;
   progress_.wrote(writer_.outbox().size() - before - frames, now);
@@ -136,7 +138,7 @@ void RequestSession::conclude(Time now) {
     advance(now);
   }
   progress_.finish_if_done(now);
-  if (finished() && !ended_ && !failed_) writer_.write_last();
+  if (finished() && !failed_ && (!ended_ || ends_by_plan())) writer_.write_last();
 }
 
 // The replies.
@@ -146,7 +148,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   advance(now);
   const bool counts = progress_.records(now);
   std::size_t taken = 0;
-  while (taken < chunk.size() && !failed_ && !ended_) {
+  while (taken < chunk.size() && !failed_ && (!ended_ || ends_by_plan())) {
     if (outstanding().empty() && !greets_ && !lossy_) {
       refuse({.complaint = "there are bytes that no request asked for",
               .request = replies_,
@@ -166,7 +168,7 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   if (counts) run_.recorder().bytes_received(taken - std::min(taken, unsent_frame_bytes_));
   fill(now);
   conclude(now);
-  conclude_last(now);
+  hand_over(now);
   return failed_ || ended_ ? chunk.size() : taken;
 }
 
@@ -176,11 +178,17 @@ void RequestSession::check(Bytes message, Time now) {
   const bool is_reply = kind == MessageKind::reply || (kind == MessageKind::last_reply && !greets_);
   const bool fits = is_reply                        ? !outstanding().empty()
                     : kind == MessageKind::greeting ? greets_ && !greeted_
-                                                    : kind == MessageKind::other;
-  if (!fits) return refuse_reply(replies_, message, now);
+                                                    : kind == MessageKind::other || kind == MessageKind::asks;
+  if (!fits) {
+    refuse_reply(replies_, message, now);
+    if (kind == MessageKind::wrong) writer_.write_refusal();
+    return;
+  }
+  if (kind == MessageKind::asks) return writer_.owe_answer();
   if (is_reply) answered(0, now);
-  if (kind == MessageKind::last_reply) ended_ = true;
+  if (kind == MessageKind::last_reply || ends_by_plan()) ended_ = true;
   if (kind == MessageKind::greeting) ready(now);
+  if (greets_ && !greeted_) writer_.write_more_greeting();
 }
 
 void RequestSession::check_numbered(Bytes message, Time now) {
@@ -208,6 +216,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
     case MessageKind::repeated:
       return run_.recorder().duplicated();
     case MessageKind::other:
+    case MessageKind::asks:
       return;
     case MessageKind::reply:
       break;
@@ -299,7 +308,7 @@ void RequestSession::on_lossy_deadline(Time now) {
 void RequestSession::on_drain(Time now) {
   advance(now);
   run_.stopped(now);
-  if (!greeted_) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
+  if (!greeted_ && !channel_.handover) return fail({Stage::receive, ECANCELED, "the greeting"}, now);
   if (!shows_requests() || progress_.phase() == Phase::waiting) {
     writer_.withdraw();
     exchange_->on_withdrawn(outstanding().size());
@@ -321,7 +330,7 @@ void RequestSession::on_peer_finished(Time now) {
     advance(now);
     check(step.message, now);
     conclude(now);
-    conclude_last(now);
+    hand_over(now);
   }
   if (!finished()) fail({Stage::receive, 0, kClosedEarly}, now);
 }
@@ -336,7 +345,7 @@ void RequestSession::fail(const Failure& failure, Time now) {
   progress_.lose_schedule();
   progress_.finish();
   failed_ = true;
-  if (!greeted_) return run_.not_opened(failure, now);
+  if (!greeted_ && !channel_.handover) return run_.not_opened(failure, now);
   exchange_->on_failure();
   last_request(now);
   run_.failed(failure);
@@ -346,29 +355,30 @@ void RequestSession::fail(const Failure& failure, Time now) {
 // Leaves the channel to the next connection, which joins the load.
 void RequestSession::leave_channel(const Failure& failure, Time now) {
   failed_ = true;
+  channel_.handover.reset();
   if (greeted_) exchange_->on_failure();
   channel_.requests += writer_.requests();
   progress_.leave(channel_, greeted_, now);
   run_.lost(std::move(channel_), failure, now);
 }
 
-// Connections that the server ends with a reply, such as that of HTTP with `Connection: close`. Nothing is
-// lost with such a connection, so nothing has failed. Another connection takes the channel, sends the
-// unanswered requests again, and goes on in the same phase of the load.
+// Connections that end with a reply: by the server, as that of HTTP with `Connection: close`, or by the plan
+// after a number of messages. Nothing is lost with such a connection, so nothing has failed. Another
+// connection takes the channel, sends the unanswered requests again, and goes on in the same phase of the
+// load.
 
 // Completes each input that may contain a reply.
-void RequestSession::conclude_last(Time now) {
-  if (!ended_ || finished()) return;
-  if (!progress_.awaits_nothing()) return hand_over(now);
-  progress_.withdraw();
-  conclude(now);
-}
-
 void RequestSession::hand_over(Time now) {
+  if (!ended_ || finished()) return;
+  if (progress_.awaits_nothing()) {
+    progress_.withdraw();
+    return conclude(now);
+  }
   channel_.handover = progress_.hand_over(now);
   failed_ = true;  // the connection takes no part any more
   channel_.replied = channel_.ever_replied = true;
   channel_.requests += replies_;
+  if (ends_by_plan()) writer_.write_last();
   run_.handed_over(std::move(channel_), now);
 }
 
@@ -381,7 +391,8 @@ void RequestSession::go_on(Time now) {
   const std::uint64_t again = writer_.outbox().size();
   advance(now);
   if (progress_.records(now)) run_.recorder().bytes_sent(again);
-  fill(now);
+  fill(now, channel_.handover->ended);
+  channel_.handover.reset();
   conclude(now);
 }
 

@@ -37,16 +37,18 @@ class RequestSession final : public Session {
     if (!finished()) fail(failure, now);
   }
 
-  // Returns no output of a failed session: a server that does not read would keep its connection open.
+  // Returns no output of a failed session but its last words, or why it refuses the server: a server that
+  // does not read would keep its connection open.
   std::size_t output(std::span<Segment> into) const override {
-    return failed_ || !shows_requests() ? 0 : writer_.outbox().segments(into);
+    const bool shows = failed_ ? writer_.refuses() || writer_.said_last() : shows_requests();
+    return shows ? writer_.outbox().segments(into) : 0;
   }
   Want want() const override { return failed_ ? Want::nothing : Want::bytes; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return progress_.finished(); }
   // Returns true after the last reply: the connection is not needed any more, whatever the server does with
   // it.
-  bool gives_up() const override { return ended_; }
+  bool gives_up() const override { return ended_ && !writer_.said_last(); }
   void consumed(std::size_t n) override { writer_.outbox().consumed(n); }
   void released(std::size_t n) override { writer_.outbox().released(n); }
 
@@ -64,7 +66,10 @@ class RequestSession final : public Session {
   bool all_received() const { return outstanding().empty() && exchange_->complete(); }
   // Returns true if only the greeting's answer or messages of other members are outstanding.
   bool waits_for_others() const { return !greeted_ || (last_request_ && outstanding().empty()); }
-  bool wants_to_send() const { return greeted_ && !ended_ && progress_.wants_to_send(); }
+  bool wants_to_send() const {
+    return greeted_ && !ended_ && progress_.wants_to_send() && writer_.may_write();
+  }
+  bool ends_by_plan() const { return replies_ == writer_.most(); }
   bool may_send(Time now) const;
   bool is_overdue(Time now) const;
 
@@ -77,7 +82,7 @@ class RequestSession final : public Session {
   void ready(Time now);
   void greet(Time now);
   void greet_again(Time now);
-  void fill(Time now);
+  void fill(Time now, std::optional<Time> slots_free = std::nullopt);
   void check(Bytes message, Time now);
   void check_numbered(Bytes message, Time now);
   void count_stray(std::uint64_t number, Bytes came, Time now);
@@ -87,7 +92,6 @@ class RequestSession final : public Session {
   void on_lossy_deadline(Time now);
   void last_request(Time now);
   void conclude(Time now);
-  void conclude_last(Time now);
   void fail(const Failure& failure, Time now);
   void leave_channel(const Failure& failure, Time now);
   void hand_over(Time now);
@@ -100,7 +104,7 @@ class RequestSession final : public Session {
   bool last_request_ = false;  // the exchange knows that no more requests follow
   bool held_back_ = false;     // requests are held back for want of room
   bool failed_ = false;
-  bool ended_ = false;  // the server ends the connection with the last reply
+  bool ended_ = false;  // the last reply of this connection has come
   const bool lossy_;
   const std::size_t unsent_frame_bytes_;  // bytes of each message, over a message transport
   LoadRun& run_;

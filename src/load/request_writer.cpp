@@ -13,6 +13,11 @@ bool RequestWriter::write_greeting() {
   return exchange_.write_greeting(greeting);
 }
 
+void RequestWriter::write_more_greeting() {
+  Writer greeting(framing_, outbox_);
+  exchange_.write_more_greeting(greeting);
+}
+
 std::uint64_t RequestWriter::write_request() {
   const std::size_t before = outbox_.size();
   if (numbered_) {
@@ -28,8 +33,26 @@ std::uint64_t RequestWriter::write_request() {
   return requests_++;
 }
 
+// A message without a number would be none over a lossy delivery, so there are no answers and no last words.
+
+void RequestWriter::write_answer() {
+  if (!owes_answer_ || !has_room()) return;
+  owes_answer_ = false;
+  Writer answer(framing_, outbox_);
+  exchange_.write_answer(answer);
+}
+
+// Bytes that wait may be the rest of a request, and a server that breaks the protocol may never read them.
+void RequestWriter::write_refusal() {
+  owes_answer_ = false;
+  if (numbered_ || said_last_ || !outbox_.empty()) return;
+  Writer refusal(framing_, outbox_);
+  exchange_.write_refusal(refusal);
+  refuses_ = !outbox_.empty();
+}
+
 void RequestWriter::write_last() {
-  if (numbered_ || said_last_) return;  // a message without a number would be none
+  if (numbered_ || said_last_) return;
   const std::size_t before = outbox_.size();
   Writer last(framing_, outbox_);
   exchange_.write_last(last);

@@ -20,18 +20,30 @@ class RequestWriter {
   static constexpr std::size_t kMostUnsent = 256 << 10;  // bytes, beside the request that exceeds them
 
   // Framing and exchange outlive the writer.
-  RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery)
+  // Writes at most `most` requests.
+  RequestWriter(const Framing& framing, Exchange& exchange, const Delivery& delivery, std::uint64_t most)
       : framing_(framing),
         exchange_(exchange),
+        most_(most),
         numbered_(delivery.lossy && !exchange.carries_numbers()),
         largest_frame_(delivery.by_message() ? SIZE_MAX : largest_frame(framing)) {}
 
   bool has_room() const { return outbox_.size() < kMostUnsent; }
+  std::uint64_t most() const { return most_; }
+  bool may_write() const { return requests_ < most_; }
   // Returns false if the protocol has no greeting.
   bool write_greeting();
+  void write_more_greeting();  // only over a stream
   // Writes the next request, and returns its number.
   std::uint64_t write_request();
-  void write_last();  // the last words, once
+  // A message has come that wants an answer.
+  void owe_answer() { owes_answer_ = !numbered_; }
+  // Writes the answers that are owed, where there is room.
+  void write_answer();
+  // Writes why the server is refused, if the exchange has words for it and nothing else waits to be sent.
+  void write_refusal();
+  bool refuses() const { return refuses_; }  // the output is such words, and no more
+  void write_last();                         // the last words, once
   // Returns whether there were last words: what the server says after them answers no request.
   bool said_last() const { return said_last_; }
   // Returns whether a request is longer than the framing allows: the server would refuse it.
@@ -47,10 +59,13 @@ class RequestWriter {
  private:
   const Framing& framing_;
   Exchange& exchange_;
+  const std::uint64_t most_;
   const bool numbered_;
   const std::size_t largest_frame_;  // bytes, over a stream
   std::size_t too_large_ = 0;        // bytes of the first request that is larger, with its boundary
   std::uint64_t requests_ = 0;
+  bool owes_answer_ = false;
+  bool refuses_ = false;
   bool said_last_ = false;
   Outbox outbox_;
 };

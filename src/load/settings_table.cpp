@@ -142,7 +142,7 @@ constexpr std::string_view kNeedsSchedule =
 constexpr std::string_view kReconnect = "reconnect", kAlways = kReconnects[1];
 constexpr std::string_view kTls = "tls", kToo = "too";
 
-const std::array<LoadSetting, 20> kSettings{{
+const std::array<LoadSetting, 21> kSettings{{
     {.key = "connections",
      .letter = "c",
      .json = "connections",
@@ -163,6 +163,16 @@ const std::array<LoadSetting, 20> kSettings{{
      .why_excluded = "one of them ends the load",
      .get = get<&LoadPlan::messages>,
      .set = set<&LoadPlan::messages>},
+    {.key = "messages_per_connection",
+     .json = "messages_per_connection",
+     .kind = Kind::count,
+     .least = 1,
+     .most = kMostWhole,
+     .help = "end a connection after so many replies, and dial another one in its place at once: short "
+             "connections; the wait for the new one counts as latency",
+     .standard = "connections last",
+     .get = get<&LoadPlan::messages_per_connection>,
+     .set = set<&LoadPlan::messages_per_connection>},
     {.key = "duration",
      .letter = "d",
      .json = "duration_s",

@@ -31,6 +31,7 @@ std::string_view words(MessageKind kind, std::string_view complaint) {
     case MessageKind::greeting:
       return "right: the load begins";
     case MessageKind::other:
+    case MessageKind::asks:
       return "right, and no reply to a request";
     case MessageKind::repeated:
       return "it has come before";
@@ -52,11 +53,20 @@ class TracedExchange final : public Exchange {
                  [&](Writer& own) { has_greeting = inner_->write_greeting(own); });
     return has_greeting;
   }
+  void write_more_greeting(Writer& greeting) override {
+    show_written(What::sent_first, greeting, [&](Writer& own) { inner_->write_more_greeting(own); });
+  }
   void write_request(std::uint64_t number, Writer& request) override {
     show_written(What::sent, request, [&](Writer& own) { inner_->write_request(number, own); });
   }
   void write_last(Writer& last) override {
     show_written(What::sent_last, last, [&](Writer& own) { inner_->write_last(own); });
+  }
+  void write_answer(Writer& answer) override {
+    show_written(What::sent, answer, [&](Writer& own) { inner_->write_answer(own); });
+  }
+  void write_refusal(Writer& refusal) override {
+    show_written(What::sent_last, refusal, [&](Writer& own) { inner_->write_refusal(own); });
   }
   MessageKind classify(std::uint64_t number, Bytes message) override {
     const MessageKind kind = inner_->classify(number, message);

@@ -27,6 +27,17 @@ std::size_t largest_of(const Table& table) {
   return table.largest == 0 ? kUsualLargest : table.largest;
 }
 
+// Calls a function of a plug-in. Engines report exceptions of a session if these are std::exception; a
+// plug-in in C++ may throw others, which would end the process.
+template <class Call>
+auto guarded(Call call) try {
+  return call();
+} catch (const std::exception&) {
+  throw;
+} catch (...) {
+  throw std::runtime_error("the plug-in has thrown an exception that is no std::exception");
+}
+
 // The writer that a plug-in gets. An error in it may not pass through the plug-in's frames, so it is thrown
 // behind the call, by finish().
 class PluginWriter final : public joust_writer {
@@ -71,7 +82,7 @@ class PluginSide {
       texts_.push_back(parameters.option(table.option[i].name));
     for (const std::string& text : texts_) values_.push_back(text.c_str());
     if (table.objection == nullptr) return;
-    if (const char* const why = table.objection(values_.data()))
+    if (const char* const why = guarded([&] { return table.objection(values_.data()); }))
       throw std::invalid_argument(fmt::format("protocol '{}': {}", table.name, why));
   }
 
@@ -94,13 +105,17 @@ class PluginState {
 
   PluginState(Open open, Close close, const joust_setup& setup) : setup_(setup), close_(close) {
     if (open == nullptr) return;
-    state_ = open(&setup_);
+    state_ = guarded([&] { return open(&setup_); });
     if (state_ == nullptr) throw std::runtime_error("the plug-in could not open a connection");
   }
   PluginState(const PluginState&) = delete;
   PluginState& operator=(const PluginState&) = delete;
   ~PluginState() {
-    if (state_ != nullptr && close_ != nullptr) close_(state_);
+    if (state_ == nullptr || close_ == nullptr) return;
+    try {
+      close_(state_);
+    } catch (...) {  // the connection has ended anyway, and a destructor must not throw
+    }
   }
   void* get() const { return state_; }
 
@@ -120,7 +135,8 @@ class PluginHandler final : public Handler {
   bool on_message(Bytes message, Writer& replies) override {
     const Table& table = side_->table();
     PluginWriter writer(replies, largest_of(table));
-    const char* const end = table.on_message(state_.get(), message.data(), message.size(), &writer);
+    const char* const end =
+        guarded([&] { return table.on_message(state_.get(), message.data(), message.size(), &writer); });
     writer.finish();
     if (end == nullptr) return true;
     complaint_ = end;
@@ -145,18 +161,19 @@ class PluginExchange final : public Exchange {
 
   void write_request(std::uint64_t number, Writer& request) override {
     PluginWriter writer(request, largest_of(side_->table()));
-    side_->table().write_request(state_.get(), number, &writer);
+    guarded([&] { side_->table().write_request(state_.get(), number, &writer); });
     if (const std::size_t messages = writer.finish(); messages != 1)
       throw std::runtime_error(fmt::format(
           "the plug-in wrote {} messages for request {}, and a request is one message", messages, number));
   }
   bool verify(std::uint64_t number, Bytes reply) override {
-    const char* const wrong = side_->table().verify(state_.get(), number, reply.data(), reply.size());
+    const char* const wrong =
+        guarded([&] { return side_->table().verify(state_.get(), number, reply.data(), reply.size()); });
     if (wrong != nullptr) complaint_ = wrong;
     return wrong == nullptr;
   }
   std::size_t reply_size(std::uint64_t number) const override {
-    const std::size_t size = side_->table().reply_size(state_.get(), number);
+    const std::size_t size = guarded([&] { return side_->table().reply_size(state_.get(), number); });
     const std::size_t most = largest_of(side_->table());
     if (size == 0 || size > most)
       throw std::runtime_error(
@@ -177,7 +194,7 @@ class PluginFinder final : public Finder {
   explicit PluginFinder(const Table& table) : table_(table) {}
 
   Found find(Bytes message) override {
-    const std::size_t size = table_.cut(message.data(), message.size());
+    const std::size_t size = guarded([&] { return table_.cut(message.data(), message.size()); });
     if (size == JOUST_MALFORMED) return {.complaint = "no message of the protocol begins like this"};
     if (size > message.size()) return {.complaint = "cut() of the plug-in found an end behind the bytes"};
     return {.size = size};

@@ -194,6 +194,17 @@ std::string group_line(const ResultGroup& group) {
   return text + '\n';
 }
 
+// Formats the number of connections that ended with a reply.
+std::string handovers_line(const LoadResult& result) {
+  const std::string count = report::grouped(result.handovers);
+  const auto messages = result.plan.messages_per_connection;
+  if (!messages)
+    return fmt::format("  handovers    {}: the server ended the connection with a reply (of the whole run)\n",
+                       count);
+  return fmt::format("  handovers    {}: the load ended each connection after {} (of the whole run)\n", count,
+                     counted(*messages, "message"));
+}
+
 }  // namespace
 
 std::string plan_text(const LoadPlan& plan) {
@@ -201,6 +212,8 @@ std::string plan_text(const LoadPlan& plan) {
   if (plan.interval != Duration{})
     parts.push_back(fmt::format("a message every {} on each", format_duration(plan.interval)));
   if (plan.depth > 1) parts.push_back(fmt::format("up to {} requests outstanding on each", plan.depth));
+  if (plan.messages_per_connection)
+    parts.push_back(fmt::format("a new one after {}", counted(*plan.messages_per_connection, "message")));
   if (plan.tls) parts.emplace_back(plan.tls_insecure ? "inside TLS, unverified" : "inside TLS");
   parts.push_back(plan.messages ? counted(*plan.messages, "message") + " on each"
                                 : format_duration(plan.duration));
@@ -216,10 +229,7 @@ std::string load_text(const LoadResult& result) {
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
   if (result.plan.reconnects())
     text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));
-  if (result.handovers > 0)
-    text +=
-        fmt::format("  handovers    {}: the server ended the connection with a reply (of the whole run)\n",
-                    report::grouped(result.handovers));
+  if (result.handovers > 0) text += handovers_line(result);
   text += fmt::format("  messages     {}: {} sent, {} {}, {} failed, {}{} in flight at its end\n",
                       result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
                       m.verified, result.unverified ? "answered (unverified)" : "verified", m.failed,

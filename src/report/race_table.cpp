@@ -127,6 +127,9 @@ void add_schedule(const race::Case& one, std::vector<std::string>& parts) {
   if (one.open_loop() ? load.depth > 1 : load.interval.count() == 0)
     parts.push_back(load.depth == 1 ? "closed loop"
                                     : fmt::format("{} requests outstanding on each", load.depth));
+  if (load.messages_per_connection)
+    parts.push_back(
+        fmt::format("a new connection after {}", counted(*load.messages_per_connection, "message")));
   if (load.reconnects()) parts.emplace_back("lost connections come back");
 }
 

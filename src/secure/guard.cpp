@@ -41,4 +41,8 @@ std::unique_ptr<Service> inside_tls(Service& service, const ServerTrust& trust) 
   return std::make_unique<TlsService>(service, trust);
 }
 
+void check_trust(const ServerTrust& trust) {
+  const TlsContext context(trust);
+}
+
 }  // namespace joust

@@ -28,9 +28,12 @@ struct ServerTrust {
 };
 
 // Returns a service that runs every session of `service`, which is borrowed, inside TLS 1.2 or 1.3 as a
-// client. Streams only. A server that ends a stream without the close of TLS has ended it: many do, so the
-// protocol inside must know whether a message is whole. Throws std::runtime_error for certificates that
-// cannot be read.
+// client. Streams only. A server that ends a stream without the close of TLS has cut it: that is a failure
+// of a session that is not finished. Throws as check_trust() does.
 std::unique_ptr<Service> inside_tls(Service& service, const ServerTrust& trust);
+
+// Reads the certificates of clients. Throws std::invalid_argument for a file without one and for a name that
+// no certificate is for, std::runtime_error if the system has no certificates.
+void check_trust(const ServerTrust& trust);
 
 }  // namespace joust

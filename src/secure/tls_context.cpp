@@ -77,9 +77,11 @@ void load_trusted(SSL_CTX* context, const std::string& file) {
   const char* const reason =
       ERR_SYSTEM_ERROR(error) ? std::strerror(ERR_GET_REASON(error)) : ::ERR_reason_error_string(error);
   ::ERR_clear_error();
-  throw std::runtime_error(
-      "TLS: no trusted certificates in " + (file.empty() ? "the places of the system" : file) + ": " +
-      (reason == nullptr ? "no PEM file with a certificate" : reason) + "; --tls-ca names such a file");
+  const std::string why = reason == nullptr ? "no PEM file with a certificate" : reason;
+  if (file.empty())
+    throw std::runtime_error("TLS: no trusted certificates in the places of the system: " + why +
+                             "; --tls-ca names such a file");
+  throw std::invalid_argument("--tls-ca: TLS: no trusted certificates in " + file + ": " + why);
 }
 
 }  // namespace
@@ -114,7 +116,8 @@ TlsContext::TlsContext(const ServerTrust& trust)
   ::ERR_clear_error();
   if (!trust.verified) return;
   if (sends_name_ && ::X509_VERIFY_PARAM_set1_host(verified, trust.name.c_str(), trust.name.size()) != 1)
-    throw std::runtime_error("TLS: '" + trust.name + "' is no name of a server; --tls-name says another one");
+    throw std::invalid_argument("TLS: '" + trust.name +
+                                "' is no name of a server; --tls-name says another one");
   load_trusted(context, trust.ca_file);
   ::SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
 }

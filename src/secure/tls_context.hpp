@@ -29,7 +29,7 @@ struct FreeSsl {
 class TlsContext {
  public:
   TlsContext(GuardSide side, const Token& token);
-  // Throws std::runtime_error if the trusted certificates cannot be read.
+  // Throws as check_trust() does.
   explicit TlsContext(const ServerTrust& trust);
   TlsContext(const TlsContext&) = delete;
   TlsContext& operator=(const TlsContext&) = delete;

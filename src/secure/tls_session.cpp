@@ -186,6 +186,7 @@ std::string TlsSession::handshake_words() const {
 // attempt may succeed.
 void TlsSession::on_peer_finished(Time now) {
   if (!peer_closed_ && (context_.has_token() || !is_open())) fail(end_words(), now, Stage::receive);
+  was_cut_ = !peer_closed_;
   peer_closed_ = true;
   proceed(now);
 }
@@ -254,6 +255,8 @@ void TlsSession::decrypt(Time now) {
 void TlsSession::offer_plain(Time now) {
   plain_ = plain_.subspan(deliver(plain_, inner(), now));
   if (!plain_.empty() || !peer_closed_ || std::exchange(told_finished_, true)) return;
+  // A message that ends with the stream would pass for whole, wherever an attacker has cut it.
+  if (was_cut_ && !inner().finished()) return fail(end_words(), now, Stage::receive);
   inner().on_peer_finished(now);
 }
 

@@ -21,8 +21,8 @@ namespace joust {
 //
 // Encryption happens on inputs and acknowledgements, because output() is a query. So the waiting ciphertext
 // is limited, and files are read here: the kernel cannot send them directly. Both sides end with a
-// close_notify. With a token a stream that ends without one was cut, and fails; servers that have a
-// certificate often leave it out.
+// close_notify. A stream that ends without one was cut, and fails. Servers that have a certificate often
+// leave it out, so there this is no failure of an inner session that has all it waits for.
 class TlsSession : public GuardedSession {
  public:
   // The context and the service are borrowed.
@@ -72,7 +72,8 @@ class TlsSession : public GuardedSession {
   Bytes plain_;                 // the part of record_ that the inner session does not want yet
   Time now_{};                  // time of the last input
   bool closed_ = false;         // close_notify is written: nothing more is sent, but bytes are still received
-  bool peer_closed_ = false;    // the peer's close_notify has arrived
+  bool peer_closed_ = false;    // the peer's close_notify has arrived, or its stream has ended
+  bool was_cut_ = false;        // its stream has ended without one
   bool told_finished_ = false;  // the inner session knows that the peer has finished
 };
 

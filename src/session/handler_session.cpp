@@ -48,6 +48,7 @@ class HandlerSession final : public Session {
       if (spent >= kLongestWork && (by_message_ || taken < chunk.size())) rests_until_ = now + spent;
     }
     is_behind_ = rests_until_ && taken < chunk.size();
+    say_last(now);
     incoming_.moved(taken);
     watch_rates(now);
     return taken;
@@ -75,7 +76,11 @@ class HandlerSession final : public Session {
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
-  void on_drain(Time /*now*/) override { draining_ = true; }
+  void on_drain(Time now) override {
+    if (drain_ == Drain::no) drain_ = Drain::begun;
+    say_last(now);
+    watch_rates(now);
+  }
 
   std::size_t output(std::span<Segment> into) const override {
     const std::size_t count = outbox_.segments(into);
@@ -97,16 +102,32 @@ class HandlerSession final : public Session {
   void released(std::size_t n) override { outbox_.released(n); }
 
  private:
+  enum class Drain : std::uint8_t { no, begun, said_last };
+
   void hear(Bytes message, Writer& replies, Time now) {
     const std::size_t before = outbox_.size();
     if (numbered_ ? !answer_numbered(message) : !handler_->on_message(message, replies)) {
       broken_ = true;
       if (complaint_.empty()) complaint_ = handler_->complaint();
     }
-    const Duration delay = handler_->delay();
+    wrote(outbox_.size() - before, now, handler_->delay());
+  }
+
+  // Keeps the newest replies until they are due, and none is due before those that wait.
+  void wrote(std::size_t bytes, Time now, Duration delay) {
     if (delay <= Duration::zero() && all_due()) return;
     if (!later_) later_ = std::make_unique<Later>();
-    later_->push(now + delay, outbox_.size() - before);
+    later_->push(now + delay, bytes);
+  }
+
+  // Writes the last words once, when the drain is complete.
+  void say_last(Time now) {
+    if (drain_ != Drain::begun || !drained() || broken_ || peer_finished_ || numbered_) return;
+    drain_ = Drain::said_last;
+    const std::size_t before = outbox_.size();
+    Writer last(deframer_.framing(), outbox_);
+    handler_->write_last(last);
+    wrote(outbox_.size() - before, now, {});
   }
 
   bool answer_numbered(Bytes message) {
@@ -124,7 +145,7 @@ class HandlerSession final : public Session {
 
   // Returns whether the drain is complete. A request that has begun to arrive before the drain is still
   // answered, and so are waiting requests.
-  bool drained() const { return draining_ && !deframer_.in_message() && !is_behind_; }
+  bool drained() const { return drain_ != Drain::no && !deframer_.in_message() && !is_behind_; }
 
   void watch_rates(Time now) {
     const bool in_message = deframer_.in_message() && !broken_ && !peer_finished_;
@@ -140,7 +161,7 @@ class HandlerSession final : public Session {
   bool broken_ = false;
   bool gives_up_ = false;
   bool peer_finished_ = false;
-  bool draining_ = false;
+  Drain drain_ = Drain::no;
   std::optional<Time> rests_until_;  // when the work so far ends, so the deadline is due at once
   std::unique_ptr<Later> later_;  // the replies at the end of outbox_ that are not due yet; null before any
   Deframer deframer_;

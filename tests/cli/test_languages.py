@@ -158,6 +158,10 @@ class Languages(ServersOfOthers):
         done = subprocess.run([RUN, "--build", "node"], env=self.environment, capture_output=True, text=True,
                               timeout=PATIENCE_S, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, "node: node is not installed\n"))
+        done = subprocess.run([RUN, "--build", "nosuch"], env=self.environment, capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("no language 'nosuch'; there are: c go ", done.stderr)
 
 
 class WebServers(ServersOfOthers):

@@ -15,10 +15,11 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nshort"
 
 
 class PageServer:
-    """Answers each request with a page, inside TLS. `wrong`: what it does in place of a handshake."""
+    """Answers each request with a page, inside TLS. `wrong`: what it does in place of a handshake. `ends`:
+    "closed" or "cut", it ends the connection behind the first page, with a close_notify or without."""
 
-    def __init__(self, context, wrong=None):
-        self.context, self.wrong = context, wrong
+    def __init__(self, context, wrong=None, page=ANSWER, ends=None):
+        self.context, self.wrong, self.page, self.ends = context, wrong, page, ends
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.address = f"127.0.0.1:{self.port}"
@@ -42,7 +43,11 @@ class PageServer:
                     waiting += piece
                     count = waiting.count(b"\r\n\r\n")
                     waiting = waiting.rsplit(b"\r\n\r\n", 1)[-1]
-                    inside.sendall(ANSWER * count)
+                    inside.sendall(self.page * count)
+                    if self.ends == "closed":
+                        inside.unwrap()
+                    if self.ends and count:
+                        return
 
     def __enter__(self):
         return self
@@ -86,6 +91,16 @@ class LoadTls(Case):
             shown = run("load", url, "--try", 1, "--tls-ca", self.path("own.pem"))
             self.assertEqual(shown.returncode, 0, shown.stderr)
             self.assertIn("GET / HTTP", shown.stdout)
+
+    def test_a_body_that_ends_with_the_stream_must_not_be_cut(self):
+        page = b"HTTP/1.1 200 OK\r\n\r\nall of it"  # without a length
+        for ends in ("closed", "cut"):
+            with self.subTest(ends), PageServer(self.context, page=page, ends=ends) as server:
+                done = run("load", f"https://{server.address}/", "-m", 1, "--tls-insecure")
+                if ends == "closed":
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                else:
+                    self.failed(done, "TLS: the stream was cut: it ended without a close")
 
     def test_what_is_not_verified_is_refused_in_words(self):
         self.certificate("other")

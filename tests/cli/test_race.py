@@ -61,6 +61,19 @@ class Race(Case):
                 self.assertGreater(one["summary"]["throughput_per_s"]["median"], 0, one["name"])
                 self.assertEqual(one["summary"]["trials"], 3)
         self.refused(run(*race, "--client", "epoll:transport=unix"), "transport is of the server")
+        scenario = self.path("transports.toml")
+        wrong = "'unx' is no transport"
+        for sweep, words in (('transport = ["tcp", "unix"]', None), ('transport = "tcp,unx"', wrong)):
+            with open(scenario, "w", encoding="utf-8") as file:
+                file.write(f'matrix = {{ servers = ["epoll", "poll"] }}\nsweep = {{ {sweep} }}\n')
+            done = run("race", scenario, "--dry-run")
+            if words:
+                self.refused(done, words)
+                continue
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [line.strip() for line in done.stdout.splitlines()]
+            for name in ("epoll", "epoll:transport=unix", "poll", "poll:transport=unix"):
+                self.assertIn(name, rows)
         self.refused(run(*race, "--server", "udp-batched:transport=unix"), "has a transport of its own")
         self.refused(run(*race, "--sweep", "transport=tcp,unx"), "'unx' is no transport", "unix")
         self.refused(run("serve", "-e", "epoll:transport=unix"), "as in unix:PATH")
@@ -85,8 +98,9 @@ class Race(Case):
     def test_a_command_that_is_not_there(self):
         scenario = self.scenario('[[contestant]]\nname = "bare"\ncommand = "exec no/such/program {port}"\n')
         done = run("race", scenario, "--quick")
-        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)  # no contestant can run here
         self.assertEqual(done.stderr.count("was not found (exit code 127)"), 2, "of it, and of it again")
+        self.assertIn("unavailable: the command", done.stdout)
         self.assertNotIn("script/build", done.stdout + done.stderr)
 
     def test_what_can_never_run_is_refused_before_the_first_trial(self):

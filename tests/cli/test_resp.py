@@ -41,6 +41,24 @@ class Resp(ForeignServers):
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("the server has no value for it", done.stdout + done.stderr)
 
+    def test_values_of_others_are_not_verified(self):
+        with Server("-p", "resp") as server:
+            self.loads(server.address, "--ratio", "1:0")
+            done = self.loads(server.address, "--ratio", "0:1", "--fill", "no", "--key-maximum", 20_000)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        gets = json.loads(pathlib.Path(self.result()).read_text(encoding="utf-8"))["gets"]
+        self.assertEqual(gets["hits"] + gets["misses"], 1000)
+        self.assertEqual(gets["hits"], gets["not_verified"])
+        self.assertGreater(gets["misses"], 0)
+        self.assertIn("this load has not written what is not verified", done.stdout)
+        self.valid(self.result())
+
+    def test_a_password_is_hinted_at(self):
+        address = self.redis("--requirepass", "secret")
+        done = self.loads(address)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("this protocol sends no password", done.stdout + done.stderr)
+
     def test_a_server_that_is_full_is_named_so(self):
         with Server("-p", "resp", "--maxmemory", "100KiB") as server:
             done = self.loads(server.address)

@@ -4,14 +4,20 @@
 import json
 import os
 import pathlib
+import shutil
+import socket
 import subprocess
 import sys
+import time
 
-from foreign import ForeignServers, free_port
+from foreign import ForeignServers, free_port, listens
 from program import Server, run, whose_races_count
 
 HERE = pathlib.Path(__file__).resolve().parent
 PEER = HERE / "websocket_peer.py"
+RUN = HERE.parents[1] / "examples" / "websocket" / "run"
+HANDSHAKE = (b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+             b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
 
 
 class WebSocket(ForeignServers):
@@ -52,6 +58,99 @@ class WebSocket(ForeignServers):
         port = free_port()
         self.start(node, HERE / "websocket_server.js", port, port=port, environment=environment)
         self.loads(port)
+
+    def loads_room(self, port):
+        """Loads a room in several ways: every member gets every message, in order."""
+        result = self.path("r.json")
+        for members, messages, *options in ((1, 50), (8, 50, "--depth", 4), (4, 10, "--payload", "64KiB"),
+                                            (5, 10, "--payload", 112)):
+            done = run("load", "-p", "broadcast", f"ws://127.0.0.1:{port}/room", "-c", members,
+                       "-m", messages, "--json", result, *options)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            found = json.loads(pathlib.Path(result).read_text(encoding="utf-8"))
+            self.assertEqual(found["messages"]["verified"], members * messages)
+            self.assertEqual(found["deliveries"]["received"], members * members * messages)
+            self.assertEqual(found["deliveries"]["lost"], 0)
+
+    def test_rooms(self):
+        for words in (("epoll",), ("threads", "--flush", "each"), ("io-uring",)):
+            with Server("-e", *words, "-p", "broadcast", "--framing", "websocket") as server:
+                self.loads_room(server.address.rsplit(":", 1)[1])
+                self.assertEqual(server.stop()["connections"]["failed"], 0)
+
+    def test_servers_of_the_scenario(self):
+        """Here nothing is compiled: those in C++ take part where they are built already."""
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        found = []
+        for name in ("ws", "websockets", "beast", "uwebsockets"):
+            is_built = (cache / "joust/websocket" / name / "stamp").is_file()
+            if name in ("beast", "uwebsockets") and not is_built:
+                continue
+            for service, check in (("echo", self.loads), ("room", self.loads_room)):
+                port = free_port()
+                process = self.start_page(name, service, port)
+                if process is None:
+                    break
+                with self.subTest(name=name, service=service):
+                    found.append(name)
+                    check(port)
+                    process.terminate()
+                    process.wait(timeout=30)
+        if not found:
+            self.skipTest("none is installed: script/setup servers")
+
+    def start_page(self, name, service, port):
+        """The process of a page, or None if this machine lacks what it needs."""
+        process = subprocess.Popen([RUN, name, service, str(port)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        self.addCleanup(self.end, process)
+        deadline = time.monotonic() + 60
+        while not listens(port):
+            if process.poll() == 127:
+                return None
+            self.assertIsNone(process.poll(), f"{name} ended")
+            self.assertLess(time.monotonic(), deadline, f"{name} does not listen")
+            time.sleep(0.02)
+        return process
+
+    def test_what_a_page_lacks_is_named(self):
+        tools = pathlib.Path(self.path("tools"))
+        tools.mkdir()
+        for tool in ("sh", "dirname"):
+            (tools / tool).symlink_to(shutil.which(tool))
+        nowhere = os.environ | {"PATH": str(tools), "XDG_CACHE_HOME": self.directory}
+        for name, code, words in (("ws", 127, "node is not installed"), ("cobol", 2, "no server 'cobol'"),
+                                  ("beast", 127, "c++ is not installed")):
+            with self.subTest(name):
+                done = subprocess.run([RUN, name, "echo", "9"], env=nowhere, capture_output=True, text=True,
+                                      timeout=60, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr)
+        done = subprocess.run([RUN, "--build", "ws"], env=nowhere, capture_output=True, text=True, timeout=60,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "ws: node is not installed\n"))
+
+    @whose_races_count
+    def test_rooms_race(self):
+        done = run("race", "--server", "epoll,threads:flush=each", "-p", "broadcast",
+                   "--framing", "websocket", "-c", 4, "--rounds", 2, "-d", "100ms", "-w", "20ms")
+        self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)
+
+    def test_a_server_that_stops_says_goodbye(self):
+        for protocol in (("websocket",), ("broadcast", "--framing", "websocket")):
+            with Server("-p", *protocol) as server:
+                host, port = server.address.rsplit(":", 1)
+                with socket.create_connection((host, int(port)), timeout=60) as client:
+                    client.sendall(HANDSHAKE)
+                    came = b""
+                    while not came.endswith(b"\r\n\r\n"):
+                        came += client.recv(1)
+                    server.stop()
+                    came = b""
+                    while piece := client.recv(1000):
+                        came += piece
+                self.assertEqual(came, b"\x88\x12\x03\xe9the server stops")
 
     def test_a_client_of_others_is_served(self):
         python = self.python()
@@ -102,3 +201,8 @@ class WebSocket(ForeignServers):
         self.refused(run(*load, "--frame", "json"), "--frame")
         self.refused(run(*load, "--fragment", 1, "--payload", "1MiB"), "say at least 105")
         self.refused(run("serve", "-e", "udp-batched", "-p", "websocket"), "a protocol of a stream")
+        room = ("-p", "broadcast", "--framing", "websocket")
+        for engine in ("udp-batched", "udp-multicast"):
+            self.refused(run("serve", "-e", engine, *room), "WebSocket is a protocol of a stream")
+        self.refused(run("load", "-e", "null", *room, "-m", 1, "--path", "room"), "--path 'room'")
+        self.refused(run("load", "-p", "resp", "ws://127.0.0.1:9/", "-m", 1), "leave -p")

@@ -14,6 +14,8 @@ std::string parts(std::string_view text) {
 TEST(LoadUrl, HasAnAddressAHostAndAPath) {
   EXPECT_EQ(parts("http://127.0.0.1:8080/"), "127.0.0.1:8080 127.0.0.1:8080 /");
   EXPECT_EQ(parts("http://localhost"), "localhost:80 localhost /");
+  EXPECT_EQ(parts("HTTP://Localhost"), "Localhost:80 Localhost /");
+  EXPECT_EQ(parts("wSs://a"), "a:443 a /");
   EXPECT_EQ(parts("http://host.example/a/b?c=d#e"), "host.example:80 host.example /a/b?c=d");
   EXPECT_EQ(parts("http://host.example?c=/d"), "host.example:80 host.example /?c=/d");
   EXPECT_EQ(parts("http://[::1]:9000/x"), "[::1]:9000 [::1]:9000 /x");

@@ -176,6 +176,16 @@ TEST_P(HandedOverAsItComes, OverUnixSockets) {
   EXPECT_EQ(result.messages.verified, 10 * kCrowd);
 }
 
+TEST_P(HandedOver, TheLoadMayEndItsConnections) {
+  checks(Duty::dialling);
+  const EndingServer server(UINT64_MAX, End::closes);
+  const LoadResult result = load({.messages = 10, .messages_per_connection = 3}, server);
+  expect_clean(result);
+  EXPECT_EQ(result.messages.verified, 10 * kCrowd);
+  EXPECT_EQ(handovers_, 3 * kCrowd);
+  EXPECT_EQ(server.accepted(), 4 * kCrowd);
+}
+
 // Stopped at any moment: in a dial, too.
 TEST_P(HandedOverAsItComes, InAWindowAfterAWarmUp) {
   const EndingServer server(7, End::closes);

@@ -150,4 +150,26 @@ std::vector<std::string> websocket_corpus() {
   };
 }
 
+std::vector<std::string> websocket_room_corpus() {
+  using namespace websocket::test;
+  using broadcast::Kind;
+  using websocket::Opcode;
+  const auto content = [](Kind kind, std::uint64_t number, const std::string& payload) {
+    return frame(kind, 1, number, payload).substr(broadcast::kLengthBytes);
+  };
+  const std::string join = masked(Opcode::binary, content(Kind::join, 0, ""));
+  const auto message = [&](std::uint64_t number) {
+    return masked(Opcode::binary, content(Kind::message, number, std::string(number * 100, 'x')));
+  };
+  const std::string ping = masked(Opcode::ping, "p");
+  return {
+      "a" + join + message(0) + ping + message(1) + ping + ping + message(2),
+      "b" + join + ping + message(0) + masked(Opcode::close, code(1000)),
+      "c" + join + message(0) + join,
+      "d" + request() + ping + join + masked(Opcode::text, "x"),
+      "e" + message(0),
+      "f" + join + masked(Opcode::binary, std::string(70'000, 'x')),
+  };
+}
+
 }  // namespace joust::fuzz

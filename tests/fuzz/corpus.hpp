@@ -14,6 +14,7 @@ std::vector<std::string> work_corpus();
 std::vector<std::string> http_corpus();
 std::vector<std::string> resp_corpus();
 std::vector<std::string> websocket_corpus();
+std::vector<std::string> websocket_room_corpus();
 std::vector<std::string> datagram_corpus();
 std::vector<std::string> journal_corpus();
 std::vector<std::string> handshake_corpus();

@@ -42,6 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
         Target{"WorkServer", work_server, work_corpus}, Target{"HttpServer", http_server, http_corpus},
         Target{"HttpClient", http_client, http_corpus, 2'000}, Target{"RespServer", resp_server, resp_corpus},
         Target{"RespClient", resp_client, resp_corpus, 2'000},
+        Target{"WebSocketRoom", websocket_room, websocket_room_corpus},
         Target{"WebSocketServer", websocket_server, websocket_corpus},
         Target{"WebSocketClient", websocket_client, websocket_corpus, 2'000},
         Target{"WorkClient", work_client, work_corpus, 2'000}),  // each with the records of a load

@@ -17,6 +17,7 @@ std::string file_server(Bytes input);
 std::string file_lister(Bytes input);
 std::string broadcast_frames(Bytes input);
 std::string broadcast_room(Bytes input);
+std::string websocket_room(Bytes input);
 std::string work_server(Bytes input);
 std::string work_client(Bytes input);
 std::string http_server(Bytes input);

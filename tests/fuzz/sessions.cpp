@@ -204,10 +204,16 @@ class Server {
   Listener listener_{server_->open({})};
 };
 
+Settings room_options(const std::string& framing) {
+  return {{"framing", framing},
+          {"flush", "batch"},
+          {"room-bytes", "1MiB"},
+          {"member-rate", "0"},
+          {"min-rate", "1KiB"}};
+}
+
 struct Room : Server {
-  Room()
-      : Server(broadcast::make_server,
-               {{"flush", "batch"}, {"room-bytes", "1MiB"}, {"member-rate", "0"}, {"min-rate", "1KiB"}}) {}
+  Room() : Server(broadcast::make_server, room_options("length")) {}
 };
 
 struct WorkServer : Server {
@@ -256,6 +262,8 @@ bool lacks_handshake(Bytes piece) {
 
 class WebSocketServer {
  public:
+  explicit WebSocketServer(std::unique_ptr<Service> server = websocket::make_server({}))
+      : server_(std::move(server)) {}
   void take(Bytes piece) {
     if (piece.empty()) return;
     if (!std::exchange(has_begun_, true) && lacks_handshake(piece))
@@ -266,9 +274,13 @@ class WebSocketServer {
   static std::string wrong() { return {}; }
 
  private:
-  std::unique_ptr<Service> server_ = websocket::make_server({});
+  std::unique_ptr<Service> server_;
   Listener listener_{server_->open({})};
   bool has_begun_ = false;
+};
+
+struct WebSocketRoom : WebSocketServer {
+  WebSocketRoom() : WebSocketServer(broadcast::make_server({.options = room_options("websocket")})) {}
 };
 
 // A connection of a load. What it asks may depend on when it hears the replies; its verdict on them does not.
@@ -342,6 +354,10 @@ std::string file_server(Bytes input) {
 
 std::string broadcast_room(Bytes input) {
   return compare<Room>(input);
+}
+
+std::string websocket_room(Bytes input) {
+  return compare<WebSocketRoom>(input);
 }
 
 std::string http_server(Bytes input) {

@@ -15,6 +15,7 @@ Conversation conversation_of(const Circumstances& circumstances) {
   if (circumstances.setting.protocol == "broadcast") return broadcast_conversation(circumstances);
   if (circumstances.setting.protocol == "file") return file_conversation(circumstances);
   if (circumstances.setting.protocol == "http") return http_conversation(circumstances);
+  if (circumstances.setting.protocol == "resp") return resp_conversation(circumstances);
   if (circumstances.setting.protocol == "websocket") return websocket_conversation(circumstances);
   if (circumstances.setting.protocol == "work") return work_conversation(circumstances);
   return echo_conversation(circumstances);

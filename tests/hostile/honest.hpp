@@ -37,6 +37,7 @@ Conversation echo_conversation(const Circumstances& circumstances);  // uppercas
 Conversation broadcast_conversation(const Circumstances& circumstances);
 Conversation file_conversation(const Circumstances& circumstances);
 Conversation http_conversation(const Circumstances& circumstances);
+Conversation resp_conversation(const Circumstances& circumstances);
 Conversation websocket_conversation(const Circumstances& circumstances);
 Conversation work_conversation(const Circumstances& circumstances);
 Conversation conversation_of(const Circumstances& circumstances);  // by the setting's protocol

@@ -24,6 +24,7 @@ std::unique_ptr<Messages> byte_messages(Chance& chance);
 std::unique_ptr<Messages> broadcast_messages(Chance& chance);
 std::unique_ptr<Messages> file_messages(Chance& chance);
 std::unique_ptr<Messages> http_messages(Chance& chance);
+std::unique_ptr<Messages> resp_messages(Chance& chance);
 std::unique_ptr<Messages> websocket_messages(Chance& chance);
 std::unique_ptr<Messages> work_messages(Chance& chance);
 

@@ -119,10 +119,14 @@ TEST(Mismatch, IsARingForFilesThatTheEngineLacks) {
 TEST(Mismatch, IsAConnectionThatCannotBeginAgain) {
   Protocol spoken;
   spoken.no_reconnect = "a reason";
-  EXPECT_EQ(reconnect_mismatch(spoken), "unsupported: no reconnecting: a reason");
+  const LoadPlan plan{.reconnect = LoadPlan::Reconnect::always};
+  EXPECT_EQ(reconnect_mismatch(plan, nullptr, spoken), "unsupported: no reconnecting: a reason");
   for (const Protocol& builtin : builtin_protocols())
-    EXPECT_EQ(reconnect_mismatch(builtin).empty(), builtin.name != "broadcast" && builtin.name != "file");
-  EXPECT_NE(reconnect_mismatch(Protocol()), "") << "unless a protocol says that it can";
+    EXPECT_EQ(reconnect_mismatch(plan, nullptr, builtin).empty(),
+              builtin.name != "broadcast" && builtin.name != "file");
+  EXPECT_NE(reconnect_mismatch(plan, nullptr, Protocol()), "") << "unless a protocol says that it can";
+  EXPECT_NE(reconnect_mismatch({.messages_per_connection = 1}, nullptr, spoken), "");
+  EXPECT_EQ(reconnect_mismatch({}, nullptr, spoken), "") << "it is not asked for";
 }
 
 TEST(Mismatch, IsAMappedFileWhoseBytesTheEngineCopies) {

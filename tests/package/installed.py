@@ -55,7 +55,7 @@ def main():
             wrong.append(f"{needed} is not installed")
     listed = json.loads(run("scenarios", "--json").stdout)
     scenarios = {each["name"] for each in listed}
-    if not {"first-look", "http-servers", "io-models", "languages"} <= scenarios:
+    if not {"first-look", "http-servers", "io-models", "languages", "websocket"} <= scenarios:
         wrong.append(f"scenarios: {scenarios}")
     for each in listed:
         if not pathlib.Path(each["file"]).resolve().is_relative_to(PREFIX.resolve()):

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <map>
 #include <string>
@@ -101,6 +102,31 @@ TEST(PluginProtocol, CarriesEveryOtherFraming) {
     EXPECT_TRUE(result.clean()) << framing << ": " << (result.complaints.empty() ? "" : result.complaints[0]);
     EXPECT_EQ(result.messages_verified, 100U) << framing;
   }
+}
+
+// A plug-in in C++ may throw what is no std::exception. It ends the connection, and not the process.
+TEST(PluginProtocol, MayThrowAnything) {
+  constexpr auto kWords = "the plug-in has thrown an exception that is no std::exception";
+  const auto fails = [&](auto change) {
+    joust_protocol_v1 table = usual_table();
+    change(table);
+    try {
+      return complaint(table).contains(kWords);
+    } catch (const std::exception& thrown) {  // of the server's side, which is in this process too
+      return std::string_view(thrown.what()).contains(kWords);
+    }
+  };
+  EXPECT_TRUE(fails([](auto& table) {
+    table.on_message = [](void*, const void*, std::size_t, joust_writer*) -> const char* { throw 1; };
+  }));
+  EXPECT_TRUE(
+      fails([](auto& table) { table.write_request = [](void*, std::uint64_t, joust_writer*) { throw 1; }; }));
+  EXPECT_TRUE(fails([](auto& table) {
+    table.verify = [](void*, std::uint64_t, const void*, std::size_t) -> const char* { throw 1; };
+  }));
+  EXPECT_TRUE(
+      fails([](auto& table) { table.cut = [](const void*, std::size_t) -> std::size_t { throw 1; }; }));
+  EXPECT_TRUE(fails([](auto& table) { table.open_client = [](const joust_setup*) -> void* { throw 1; }; }));
 }
 
 TEST(PluginProtocol, MayChooseTheSizesOfItsMessages) {

@@ -90,6 +90,15 @@ TEST_F(BroadcastLimits, WhoDoesNotJoinIsEnded) {
   EXPECT_FALSE(member.ended());
 }
 
+TEST_F(BroadcastLimits, AStopLosesNoMessageBehindAWelcome) {
+  const auto service = room({});
+  Connection member(*service, now_);
+  const std::string message = frame(Kind::message, 1, "hello");
+  member.say(frame(Kind::join, 1) + message, now_);
+  member.session().on_drain(now_);
+  EXPECT_EQ(member.read(1000), frame(Kind::welcome, 1).size() + message.size());
+}
+
 TEST_F(BroadcastLimits, AFrameThatComesByteByByteIsEnded) {
   const auto service = room({});
   Connection slow(*service, now_);

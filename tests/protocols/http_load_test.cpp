@@ -5,36 +5,27 @@
 #include <optional>
 #include <regex>
 
-#include "load/run.hpp"
 #include "protocols/http/client_plan.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http_fixture.hpp"
-#include "protocols/table.hpp"
+#include "protocols/load_fixture.hpp"
 #include "session/handler_session.hpp"
-#include "session/pair.hpp"
 
 namespace joust::http::test {
 namespace {
 
-using std::chrono::seconds;
 
 Parameters parameters(Role side, const Settings& options = {}) {
-  const auto all = builtin_protocols();
-  Parameters standard = standard_parameters(*std::ranges::find(all, "http", &Protocol::name), side);
-  for (const auto& [name, value] : options) standard.options[name] = value;
-  return standard;
+  return joust::test::parameters_of(joust::test::protocol_called("http"), side, options);
 }
 
-class HttpLoad : public testing::Test {
+class HttpLoad : public joust::test::JoinedLoad {
  protected:
+  HttpLoad() : JoinedLoad("http") {}
   void SetUp() override { JOUST_SKIP_WITHOUT_BEAST(); }
 
   void load(const LoadPlan& plan, const Settings& options, Service& server, Pair::Cut cut = Pair::whole) {
-    run_.emplace(plan);
-    const auto client = make_client(parameters(Role::dial, options), *run_);
-    Pair pair(client->open({}), server.open({}), std::move(cut));
-    pair.pass(seconds(1));
-    EXPECT_TRUE(pair.over());
+    JoinedLoad::load(plan, parameters(Role::dial, options), server, std::move(cut));
   }
   // What a load says of a server that answers like this.
   std::string complaint_about(const std::string& reply) {
@@ -60,8 +51,6 @@ class HttpLoad : public testing::Test {
     return std::regex_replace(complaint, std::regex(R"(request 0 of connection 0: (.*?); \d+ bytes .*)"),
                               "$1");
   }
-
-  std::optional<LoadRun> run_;
 };
 
 TEST_F(HttpLoad, IsAnsweredHoweverTheStreamIsCut) {

@@ -11,32 +11,25 @@
 #include <stdexcept>
 #include <thread>
 
-#include "load/run.hpp"
+#include "protocols/load_fixture.hpp"
 #include "protocols/resp/command.hpp"
 #include "protocols/resp/options.hpp"
 #include "protocols/resp/protocol.hpp"
 #include "protocols/resp/store.hpp"
 #include "protocols/resp/zipf.hpp"
-#include "protocols/table.hpp"
 #include "session/handler_session.hpp"
-#include "session/pair.hpp"
 #include "session/resp_finder.hpp"
 
 namespace joust::resp {
 namespace {
 
-using std::chrono::seconds;
-
 Protocol protocol() {
-  const auto all = builtin_protocols();
-  return *std::ranges::find(all, "resp", &Protocol::name);
+  return test::protocol_called("resp");
 }
 
-Parameters parameters(Role side, const Settings& options) {
-  Parameters all = standard_parameters(protocol(), side);
-  if (side == Role::dial) all.options["key-maximum"] = "20";
-  for (const auto& [name, value] : options) all.options[name] = value;
-  return all;
+Parameters parameters(Role side, Settings options) {
+  if (side == Role::dial) options.emplace("key-maximum", "20");
+  return test::parameters_of(protocol(), side, options);
 }
 
 // A server whose values go through `lie`, by the number of the GET.
@@ -75,24 +68,18 @@ std::string bulk(const std::string& value) {
   return fmt::format("${}\r\n{}\r\n", value.size(), value);
 }
 
-class RespLoad : public testing::Test {
+class RespLoad : public test::JoinedLoad {
  protected:
+  RespLoad() : JoinedLoad("resp") {}
+
   void load(const LoadPlan& plan, const Settings& options, Service& server, Pair::Cut cut = Pair::whole) {
-    run_.emplace(plan);
-    const auto client = make_client(parameters(Role::dial, options), *run_);
-    Pair pair(client->open({}), server.open({}), std::move(cut));
-    pair.pass(seconds(1));
-    EXPECT_TRUE(pair.over());
+    JoinedLoad::load(plan, parameters(Role::dial, options), server, std::move(cut));
   }
-  std::uint64_t verified() const { return run_->recorder().counts().verified; }
-  std::string complaint() const { return run_->complaints().empty() ? "" : run_->complaints().front(); }
   std::string complaint_about(std::function<std::string(int, std::vector<std::string>)> lie) {
     const auto server = server_that(std::move(lie));
     load({.messages = 200}, {{"ratio", "1:1"}, {"key-maximum", "2"}}, *server);
     return complaint();
   }
-
-  std::optional<LoadRun> run_;
 };
 
 TEST_F(RespLoad, IsAnsweredByItsOwnServerHoweverTheStreamIsCut) {
@@ -153,6 +140,41 @@ TEST_F(RespLoad, FindsEachKindOfWrongValue) {
   EXPECT_TRUE(complaint_about([](int, auto) { return "+OK\r\n"; }).contains("answers GET key:0"));
   EXPECT_TRUE(complaint_about([](int, auto) { return ":1\r\n"; }).contains("answers GET"));
   EXPECT_TRUE(complaint_about([](int, auto) { return "?\r\n"; }).contains("no known type"));
+}
+
+TEST_F(RespLoad, NamesAnotherWriterAndWhatAServerWants) {
+  EXPECT_TRUE(complaint_about([](int, auto values) {
+                std::string value = values.back();
+                value[12] ^= 1;  // the mark of another load
+                return bulk(value);
+              }).contains("does another load or program write the same keys? --key-prefix"))
+      << complaint();
+  EXPECT_TRUE(complaint_about([](int, auto) {
+                return "-NOAUTH Authentication required.\r\n";
+              }).contains("sends no password"))
+      << complaint();
+}
+
+TEST_F(RespLoad, FillsStepByStep) {
+  Parameters large = parameters(Role::dial, {});
+  large.payload = 64 << 10;
+  std::size_t bytes = 0;
+  {
+    LoadRun run(LoadPlan{.messages = 10});
+    const auto client = make_client(large, run);
+    const auto session = client->open({});
+    session->on_open(Pair::kBegin);
+    for (Segment shown; session->output({&shown, 1}) > 0;) {
+      bytes += shown.size();
+      session->consumed(shown.size());
+      session->released(shown.size());
+    }
+  }
+  EXPECT_GE(bytes, large.payload);
+  EXPECT_LE(bytes, 5 * large.payload) << "of 20 keys";
+  const auto server = make_server(parameters(Role::serve, {}));
+  JoinedLoad::load({.messages = 10}, large, *server);
+  EXPECT_EQ(verified(), 10U) << complaint();
 }
 
 TEST_F(RespLoad, FindsAWriteThatIsLostOnlyNowAndThen) {
@@ -262,7 +284,9 @@ TEST_F(RespServer, AnswersAsRedisDoes) {
   EXPECT_EQ(ask("CONFIG GET save\r\nCOMMAND DOCS\r\n"), "*2\r\n$4\r\nsave\r\n$0\r\n\r\n*0\r\n");
   EXPECT_EQ(ask("NOSUCH\r\n"), "-ERR unknown command 'NOSUCH'\r\n");
   EXPECT_EQ(ask("GET\r\nSET a b NX\r\n"),
-            "-ERR 'GET' takes 1 to 1 arguments here\r\n-ERR 'SET' takes 2 to 2 arguments here\r\n");
+            "-ERR 'GET' takes 1 argument here\r\n-ERR 'SET' takes 2 arguments here\r\n");
+  EXPECT_EQ(ask("DBSIZE x\r\nPING a b\r\n"),
+            "-ERR 'DBSIZE' takes no arguments here\r\n-ERR 'PING' takes 0 to 1 arguments here\r\n");
   EXPECT_FALSE(session_->finished());
   EXPECT_EQ(ask("QUIT\r\n"), "+OK\r\n");
   EXPECT_TRUE(session_->finished());

@@ -10,27 +10,21 @@
 #include <optional>
 #include <stdexcept>
 
-#include "load/run.hpp"
+#include "protocols/load_fixture.hpp"
 #include "protocols/script/protocol.hpp"
 #include "protocols/script/script.hpp"
-#include "protocols/table.hpp"
 #include "session/handler_session.hpp"
-#include "session/pair.hpp"
 
 namespace joust::script {
 namespace {
 
-using std::chrono::seconds;
 
 Protocol protocol() {
-  const auto all = builtin_protocols();
-  return *std::ranges::find(all, "script", &Protocol::name);
+  return test::protocol_called("script");
 }
 
 Parameters parameters(Role side, const Settings& options) {
-  Parameters all = standard_parameters(protocol(), side);
-  for (const auto& [name, value] : options) all.options[name] = value;
-  return all;
+  return test::parameters_of(protocol(), side, options);
 }
 
 // A server that replies what it is told to each line.
@@ -50,14 +44,12 @@ std::unique_ptr<Service> server_that(std::function<std::string(std::string_view)
                                           [answer] { return std::make_unique<Says>(answer); });
 }
 
-class ScriptLoad : public testing::Test {
+class ScriptLoad : public test::JoinedLoad {
  protected:
+  ScriptLoad() : JoinedLoad("script") {}
+
   void load(const LoadPlan& plan, const Settings& options, Service& server, Pair::Cut cut = Pair::whole) {
-    run_.emplace(plan);
-    const auto client = make_client(parameters(Role::dial, options), *run_);
-    Pair pair(client->open({}), server.open({}), std::move(cut));
-    pair.pass(seconds(1));
-    EXPECT_TRUE(pair.over());
+    JoinedLoad::load(plan, parameters(Role::dial, options), server, std::move(cut));
   }
   // Both sides by the same options.
   void load_own(const LoadPlan& plan, const Settings& options, Pair::Cut cut = Pair::whole) {
@@ -66,10 +58,6 @@ class ScriptLoad : public testing::Test {
     const auto server = make_server(parameters(Role::serve, serving));
     load(plan, options, *server, std::move(cut));
   }
-  std::uint64_t verified() const { return run_->recorder().counts().verified; }
-  std::string complaint() const { return run_->complaints().empty() ? "" : run_->complaints().front(); }
-
-  std::optional<LoadRun> run_;
 };
 
 TEST_F(ScriptLoad, IsAnsweredByItsOwnServerHoweverTheStreamIsCut) {

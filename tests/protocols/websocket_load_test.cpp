@@ -7,27 +7,22 @@
 #include <optional>
 #include <stdexcept>
 
-#include "load/run.hpp"
-#include "protocols/table.hpp"
+#include "protocols/load_fixture.hpp"
 #include "protocols/websocket/message.hpp"
 #include "protocols/websocket/message_cutter.hpp"
 #include "protocols/websocket/options.hpp"
 #include "protocols/websocket/protocol.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "session/handler_session.hpp"
-#include "session/pair.hpp"
 
 namespace joust::websocket {
 namespace {
 
 using namespace test;
-using std::chrono::seconds;
 
 Parameters client_parameters(const Settings& options = {}, std::size_t payload = 32) {
-  const auto all = builtin_protocols();
   Parameters parameters =
-      standard_parameters(*std::ranges::find(all, "websocket", &Protocol::name), Role::dial);
-  for (const auto& [name, value] : options) parameters.options[name] = value;
+      joust::test::parameters_of(joust::test::protocol_called("websocket"), Role::dial, options);
   parameters.payload = payload;
   return parameters;
 }
@@ -46,19 +41,14 @@ std::string echo(const Message& message) {
   return bare(message.kind == Message::Kind::text ? Opcode::text : Opcode::binary, as_text(message.payload));
 }
 
-class WebSocketLoad : public testing::Test {
+class WebSocketLoad : public joust::test::JoinedLoad {
+ public:
+  using JoinedLoad::run_;
+
  protected:
+  WebSocketLoad() : JoinedLoad("websocket") {}
   void SetUp() override {
     if (!handshake_unavailable().empty()) GTEST_SKIP() << handshake_unavailable();
-  }
-
-  void load(const LoadPlan& plan, const Parameters& parameters, Service& server,
-            Pair::Cut cut = Pair::whole) {
-    run_.emplace(plan);
-    const auto client = make_client(parameters, *run_);
-    Pair pair(client->open({}), server.open({}), std::move(cut));
-    pair.pass(seconds(1));
-    EXPECT_TRUE(pair.over());
   }
 
   // Returns what the load says of a server that gives these answers.
@@ -95,10 +85,58 @@ class WebSocketLoad : public testing::Test {
         },
         options);
   }
-  std::uint64_t verified() const { return run_->recorder().counts().verified; }
-
-  std::optional<LoadRun> run_;
   std::vector<Message::Kind> heard_;
+};
+
+// A load whose handshake is done and whose first request is sent, and its server's bytes by hand.
+class Connected {
+ public:
+  Connected(WebSocketLoad& test, const LoadPlan& plan) {
+    test.run_.emplace(plan);
+    client_ = make_client(client_parameters(), *test.run_);
+    session_ = client_->open({});
+    session_->on_open(Pair::kBegin);
+    const std::string head = taken();
+    say(answer(accept_of(head.substr(head.find("Key: ") + 5, 24))));
+    session_->on_deadline(Pair::kBegin);
+    cutter_.next(as_bytes(head));
+    EXPECT_EQ(heard().size(), 1U);
+  }
+
+  Session& session() { return *session_; }
+  void say(std::string_view bytes) { session_->on_bytes(as_bytes(bytes), Pair::kBegin); }
+  std::size_t unsent() {
+    std::array<Segment, 64> segments;
+    std::size_t bytes = 0;
+    for (const Segment& one : std::span(segments).first(session_->output(segments))) bytes += one.size();
+    return bytes;
+  }
+  // The payloads of the messages that it has sent since the last call.
+  std::vector<std::string> heard() {
+    const std::string bytes = taken();
+    std::vector<std::string> payloads;
+    for (Bytes rest = as_bytes(bytes); !rest.empty();) {
+      const CutStep step = cutter_.next(rest);
+      rest = rest.subspan(step.taken);
+      payloads.emplace_back(as_text(Message::read(step.message).payload));
+    }
+    return payloads;
+  }
+
+ private:
+  std::string taken() {
+    std::string text;
+    for (Segment segment; session_->output({&segment, 1}) > 0;) {
+      text += as_text(segment.bytes);
+      session_->consumed(segment.size());
+      session_->released(segment.size());
+    }
+    return text;
+  }
+
+  std::unique_ptr<Service> client_;
+  std::unique_ptr<Session> session_;
+  MessageCutter cutter_{Role::dial};
 };
 
 TEST_F(WebSocketLoad, IsAnsweredByItsOwnServerHoweverTheStreamIsCut) {
@@ -185,7 +223,43 @@ TEST_F(WebSocketLoad, TakesFragmentsAndAnswersPings) {
             }),
             "");
   EXPECT_EQ(verified(), 5U);
-  EXPECT_EQ(std::ranges::count(heard_, Message::Kind::pong), 4) << "one before each further request";
+  EXPECT_EQ(std::ranges::count(heard_, Message::Kind::pong), 5) << "one for the pings that came together";
+}
+
+TEST_F(WebSocketLoad, AnswersAPingAtOnce) {
+  Connected load(*this, {.messages = 5, .depth = 1});
+  load.say(bare(Opcode::ping, "first"));
+  EXPECT_EQ(load.heard(), (std::vector<std::string>{"first"})) << "while a reply is awaited";
+  load.say(bare(Opcode::ping, "second"));
+  EXPECT_EQ(load.heard(), (std::vector<std::string>{"second"}));
+  load.say(bare(Opcode::pong, "unasked"));
+  EXPECT_TRUE(load.heard().empty());
+}
+
+TEST_F(WebSocketLoad, AServerThatPingsAndDoesNotReadTakesNoMemory) {
+  Connected load(*this, {.messages = 5, .depth = 1});
+  const std::string ping = bare(Opcode::ping, std::string(125, 'p'));
+  for (int i = 0; i < 10'000; ++i) load.say(ping);
+  const std::size_t unsent = load.unsent();
+  EXPECT_LT(unsent, 300U << 10);
+  for (int i = 0; i < 100; ++i) load.say(ping);
+  EXPECT_EQ(load.unsent(), unsent);
+}
+
+TEST_F(WebSocketLoad, TellsTheServerWhyItIsRefused) {
+  const auto last_words = [&](const std::string& said) {
+    Connected load(*this, {.messages = 5, .depth = 1});
+    load.say(said);
+    EXPECT_TRUE(load.session().finished());
+    const auto heard = load.heard();
+    return heard.empty() ? "" : heard.back();
+  };
+  EXPECT_EQ(last_words("\xc2\x01x"), code(1002));
+  EXPECT_EQ(last_words(masked(Opcode::binary, "x")), code(1002));
+  EXPECT_EQ(last_words(bare(Opcode::text, "\xff")), code(1007));
+  EXPECT_EQ(last_words(bare(Opcode::close, code(1011, "no memory"))), code(1011)) << "a close is answered";
+  EXPECT_EQ(last_words(bare(Opcode::close, "")), code(1000));
+  EXPECT_EQ(last_words(bare(Opcode::binary, "another message")), "") << "no rule of WebSocket is broken";
 }
 
 TEST_F(WebSocketLoad, SendsTheSameBytesToEveryServer) {

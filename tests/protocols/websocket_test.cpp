@@ -220,8 +220,21 @@ TEST_F(WebSocketServer, IsAskedToEndBetweenMessagesOnly) {
   EXPECT_FALSE(session_->finished()) << "the rest of a message is on its way";
   const std::string rest = masked(Opcode::continuation, "y");
   session_->on_bytes(as_bytes(rest), Pair::kBegin);
-  EXPECT_EQ(take_output(), bare(Opcode::text, "xy"));
+  EXPECT_EQ(take_output(), bare(Opcode::text, "xy") + bare(Opcode::close, code(1001, "the server stops")));
   EXPECT_TRUE(session_->finished());
+}
+
+TEST_F(WebSocketServer, GoesAwayWhenItStops) {
+  const auto last_words = [&](const std::string& bytes) {
+    replies_to(bytes, SIZE_MAX);
+    session_->on_drain(Pair::kBegin);
+    EXPECT_TRUE(session_->finished());
+    EXPECT_EQ(session_->complaint(), "");
+    return take_output();
+  };
+  EXPECT_EQ(last_words(request()), bare(Opcode::close, code(1001, "the server stops")));
+  EXPECT_EQ(last_words(""), "") << "there was no handshake";
+  EXPECT_EQ(last_words(request() + masked(Opcode::close, code(1000))), "") << "the answer was the last word";
 }
 
 TEST(WebSocketFrames, AreMaskedAtAnyPlace) {

@@ -108,12 +108,12 @@ TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
             "files, options, "
             "load, sweep, quick, full, case, limits, cpus, client, matrix, contestant; did you mean "
             "'rounds'?");
-  EXPECT_EQ(
-      problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
-      "1:27: key 'load.conections': unknown key; allowed: connections, messages, duration, warmup, interval, "
-      "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, tls_ca, "
-      "tls_name, tls_insecure, rates; did you mean "
-      "'connections'?");
+  EXPECT_EQ(problem("load = { duration = \"1s\", conections = 5 }\nmatrix = { servers = [\"epoll\"] }\n"),
+            "1:27: key 'load.conections': unknown key; allowed: connections, messages, "
+            "messages_per_connection, duration, warmup, interval, "
+            "rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, tls_ca, "
+            "tls_name, tls_insecure, rates; did you mean "
+            "'connections'?");
 }
 
 TEST_F(ScenarioFile, OnlyACommandSaysThatItIsReady) {

@@ -240,12 +240,12 @@ name = "b"
 
 TEST_F(ScenarioFile, ASizeIsReadAlsoWhereItIsNotWanted) {
   const std::string rest = "load = { duration = \"1s\" }\nmatrix = { servers = [\"epoll\"] }\n";
-  EXPECT_EQ(
-      problem(rest + "full = { load = { conections = 5 } }\n"),
-      "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, duration, warmup, "
-      "interval, rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, "
-      "tls_ca, "
-      "tls_name, tls_insecure, rates; did you mean 'connections'?");
+  EXPECT_EQ(problem(rest + "full = { load = { conections = 5 } }\n"),
+            "3:19: key 'full.load.conections': unknown key; allowed: connections, messages, "
+            "messages_per_connection, duration, warmup, "
+            "interval, rate, arrivals, phase, burst, depth, payload, reconnect, backoff, reconnect_for, tls, "
+            "tls_ca, "
+            "tls_name, tls_insecure, rates; did you mean 'connections'?");
   ASSERT_TRUE(read(rest));
   const auto full = read_scenario(path_, fake_catalogue(), Size::full);
   ASSERT_FALSE(full);

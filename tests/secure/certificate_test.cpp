@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 
 #include "secure/guard.hpp"
 #include "secure/talking.hpp"
@@ -165,7 +166,26 @@ TEST_F(CertificateTest, AHugeCertificateIsRefused) {
   EXPECT_TRUE(client_.failure.contains("TLS: the handshake failed")) << client_.failure;
 }
 
-TEST_F(CertificateTest, AStreamMayEndWithoutTheCloseOfTls) {
+TEST_F(CertificateTest, AStreamThatIsCutHasFailed) {
+  connect({.name = "server.test", .ca_file = ca_});
+  answer("the beginning of a body that ends with the stream");
+  session_->on_peer_finished(kStart);
+  EXPECT_FALSE(client_.peer_finished) << "it would take what has come for the whole";
+  EXPECT_EQ(client_.failures, 1U);
+  EXPECT_TRUE(client_.failure.contains("the stream was cut")) << client_.failure;
+}
+
+TEST_F(CertificateTest, TheCloseOfTlsEndsAStream) {
+  connect({.name = "server.test", .ca_file = ca_});
+  ::SSL_shutdown(server_.get());
+  shuttle();
+  session_->on_peer_finished(kStart);
+  EXPECT_TRUE(client_.peer_finished);
+  EXPECT_EQ(client_.failures, 0U) << session_->complaint();
+}
+
+TEST_F(CertificateTest, ASessionThatHasAllMayBeCut) {
+  client_.stays = false;
   connect({.name = "server.test", .ca_file = ca_});
   session_->on_peer_finished(kStart);
   EXPECT_TRUE(client_.peer_finished);
@@ -205,7 +225,7 @@ TEST_F(CertificateTest, AFileWithoutCertificatesIsRefused) {
     try {
       inside_tls(talking_, ServerTrust{.ca_file = file});
       FAIL() << file;
-    } catch (const std::runtime_error& refused) {
+    } catch (const std::invalid_argument& refused) {
       EXPECT_TRUE(std::string(refused.what()).contains(file)) << refused.what();
     }
   }

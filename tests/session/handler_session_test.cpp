@@ -104,6 +104,60 @@ TEST_F(HandlerSessionTest, DrainInMidMessageAnswersThatOneOnly) {
 }
 
 // One byte every nine seconds: never idle, and never done.
+// Has last words, and delays its replies.
+class PoliteHandler : public TalkingHandler {
+ public:
+  explicit PoliteHandler(Duration delay) : delay_(delay) {}
+  Duration delay() const override { return delay_; }
+  void write_last(Writer& last) override { last.send("goodbye"); }
+
+ private:
+  const Duration delay_;
+};
+
+class LastWords : public HandlerSessionTest {
+ protected:
+  void open(Duration delay) {
+    polite_ = std::make_unique<HandlerService>(Line{.largest = 100},
+                                               [=] { return std::make_unique<PoliteHandler>(delay); });
+    session_ = polite_->open({});
+  }
+  std::unique_ptr<HandlerService> polite_;
+};
+
+TEST_F(LastWords, ComeOnceAfterTheRepliesWhenItDrains) {
+  open({});
+  feed("one\ntw");
+  session_->on_drain(kNow);
+  EXPECT_EQ(take_output(), "re:one\n") << "the rest of a message is on its way";
+  feed("o\n");
+  session_->on_drain(kNow);
+  EXPECT_EQ(take_output(), "re:two\ngoodbye\n");
+  EXPECT_TRUE(session_->finished());
+}
+
+TEST_F(LastWords, WaitForRepliesThatAreNotDue) {
+  open(kSecond);
+  feed("one\n");
+  session_->on_drain(kNow);
+  EXPECT_EQ(take_output(), "");
+  EXPECT_FALSE(session_->finished());
+  session_->on_deadline(kNow + kSecond);
+  EXPECT_EQ(take_output(), "re:one\ngoodbye\n");
+  EXPECT_TRUE(session_->finished());
+}
+
+TEST_F(LastWords, AreNotForAPeerThatHasEnded) {
+  open({});
+  session_->on_peer_finished(kNow);
+  session_->on_drain(kNow);
+  EXPECT_EQ(take_output(), "");
+  open({});
+  feed("quit\n");
+  session_->on_drain(kNow);
+  EXPECT_EQ(take_output(), "re:quit\n") << "nor for one that was wrong";
+}
+
 TEST_F(HandlerSessionTest, EndsAPeerThatSendsAMessageByteByByte) {
   Time now = kNow;
   for (int i = 0; i < 20 && !session_->finished(); ++i) {

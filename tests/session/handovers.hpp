@@ -22,12 +22,12 @@ inline const Failure kNobodyThere{Stage::connect, ECONNREFUSED, "x"};
 // A load whose connections end with replies. The parts of the engine and of the server are done by hand.
 class Handovers : public LoadByHand {
  protected:
-  void begin(const LoadPlan& plan) {
+  void begin(const LoadPlan& plan, EndingExchange::Words words = EndingExchange::Words::none) {
     run_.emplace(plan);
     run_->observe([this](LoadRun::Milestone milestone) { reached_.push_back(milestone); });
     run_->begin(kOpened);
-    client_ = exchange_client(EndingExchange::kFraming, [](const Parameters&) {
-      return std::make_unique<EndingExchange>();
+    client_ = exchange_client(EndingExchange::kFraming, [words](const Parameters&) {
+      return std::make_unique<EndingExchange>(words);
     })({}, *run_);
     for (std::size_t i = 0; i < plan.connections; ++i) connect(kOpened);
     wake(kOpened);

@@ -174,6 +174,89 @@ TEST_F(Handovers, OneThatFailsComesBackIfThePlanSaysSo) {
   EXPECT_EQ(run_->connections_failed(), 0U);
 }
 
+// Connections that the load ends (LoadPlan::messages_per_connection).
+
+TEST_F(Handovers, TheLoadEndsAConnectionAfterSoManyReplies) {
+  begin({.messages = 5, .messages_per_connection = 2, .depth = 3});
+  EXPECT_EQ(heard(first()), "0\n1\n") << "no third request, which would have to be sent again";
+  hear(first(), "0\n1\n", kOpened);
+  Session& second = go_on(first(), kOpened, kOpened);
+  EXPECT_EQ(heard(second), "0\n1\n");
+  hear(second, "0\n", kOpened);
+  EXPECT_FALSE(second.finished());
+  hear(second, "1\n", kOpened);
+  Session& third = go_on(second, kOpened, kOpened);
+  hear(third, "0\n", kOpened);
+  EXPECT_TRUE(third.finished());
+  EXPECT_EQ(client_->redial(kOpened), std::nullopt) << "nothing is left to do";
+  EXPECT_EQ(counts().verified, 5U);
+  EXPECT_EQ(run_->handovers(), 2U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, TheWaitForTheNextConnectionIsLatency) {
+  begin({.messages_per_connection = 1, .duration = seconds(1)});
+  heard(first());
+  hear(first(), "0\n", kOpened + milliseconds(10));
+  Session& next = go_on(first(), kOpened + milliseconds(10), kOpened + milliseconds(110));
+  hear(next, "0\n", kOpened + milliseconds(130));
+  EXPECT_EQ(run_->recorder().latencies().max(), 120'000'000U);
+  Session& third = go_on(next, kOpened + milliseconds(130), kOpened + milliseconds(131));
+  third.on_deadline(kOpened + seconds(1));
+  expect_no_failure();
+}
+
+TEST_F(Handovers, BytesBehindTheLastReplyOfTheLoadsOwnChoiceAreAFailure) {
+  begin({.messages_per_connection = 1, .duration = seconds(1)});
+  heard(first());
+  hear(first(), "0\nmore", kOpened + milliseconds(10));
+  EXPECT_EQ(run_->connections_failed(), 1U);
+  EXPECT_EQ(run_->handovers(), 0U);
+}
+
+TEST_F(Handovers, EachConnectionHasItsFirstAndLastWords) {
+  begin({.messages = 3, .messages_per_connection = 1}, test::EndingExchange::Words::polite);
+  EXPECT_EQ(heard(first()), "hello\n");
+  hear(first(), "hello\n", kOpened);
+  Session* now = &first();
+  for (int i = 0; i < 2; ++i) {
+    wake(kOpened);
+    EXPECT_EQ(heard(*now), "0\n");
+    hear(*now, "0\n", kOpened);
+    EXPECT_TRUE(now->finished());
+    EXPECT_FALSE(now->gives_up()) << "its last words are still to be sent";
+    EXPECT_EQ(heard(*now), "bye\n");
+    ASSERT_TRUE(client_->redial(kOpened).has_value());
+    now = &connect(kOpened);
+    EXPECT_EQ(heard(*now), "hello\n");
+    hear(*now, "hello\n", kOpened);
+  }
+  EXPECT_EQ(heard(*now), "0\n");
+  hear(*now, "0\n", kOpened);
+  EXPECT_EQ(heard(*now), "bye\n");
+  EXPECT_EQ(counts().verified, 3U);
+  expect_no_failure();
+}
+
+TEST_F(Handovers, AGreetingWithoutAnAnswerFailsTheConnectionThatTakesOver) {
+  begin({.messages_per_connection = 1, .duration = seconds(100), .request_timeout = seconds(1)},
+        test::EndingExchange::Words::polite);
+  heard(first());
+  hear(first(), "hello\n", kOpened);
+  wake(kOpened);
+  heard(first());
+  hear(first(), "0\n", kOpened);
+  heard(first());
+  ASSERT_TRUE(client_->redial(kOpened).has_value());
+  Session& next = connect(kOpened);
+  heard(next);
+  EXPECT_EQ(next.deadline(), kOpened + seconds(1));
+  next.on_deadline(kOpened + seconds(1));
+  EXPECT_EQ(run_->failures(Stage::timeout), 1U);
+  EXPECT_EQ(run_->connections_failed(), 1U);
+  EXPECT_TRUE(balances());
+}
+
 TEST_F(Handovers, AStopBetweenTwoConnectionsLeavesTheBooksInOrder) {
   begin({.connections = 2, .duration = seconds(1), .depth = 3});
   heard(first());

@@ -25,7 +25,7 @@ LARGE = {
     "joust::StreamConnection": (36, 21, "the counts and the deadlines are a part"),
     "joust::UdpLoop": (39, 16, "the sends and the group are parts"),
     "joust::ZmqLoop": (34, 12, "the sends are a part"),
-    "joust::broadcast::ServerSession": (23, 18, "the deadline of a reader is a part"),
+    "joust::broadcast::ServerSession": (23, 16, "the deadline of a reader is a part"),
     "joust::file::ClientSession": (39, 20, "the calls of Session, and a load's steps to its verification"),
     "joust::file::ServerSession": (29, 15, "the calls of Session"),
     "joust::http::HttpSession": (34, 19, "the reply that is being sent is a part"),

@@ -69,14 +69,17 @@ def allowed(room):
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
 # The calls of epoll and of kqueue stand on the page of the engine of that name, so others include its header.
 # Likewise the messages of HTTP, by which script cuts replies, stand with the protocol of that name, and so do
-# the texts of its fields, of which the handshake of websocket has some.
+# the texts of its fields, of which the handshake of websocket has some. A room of broadcast may be carried by
+# WebSocket, so the duties of both sides of that protocol, and its frames, are for others too.
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/",
                 "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
                 "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
                 "engines/kqueue.hpp"},
     "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp",
-                  "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp"},
+                  "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp",
+                  "protocols/websocket/client_side.hpp", "protocols/websocket/server_side.hpp",
+                  "protocols/websocket/handshake.hpp", "protocols/websocket/message_cutter.hpp"},
     "cli": {"cli/common/", "cli/file_tool/", "cli/hosts/"},
 }
 

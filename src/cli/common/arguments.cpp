@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <utility>
@@ -74,7 +75,9 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
   constexpr auto kHelp =
-      "beyond what the server has at its start; above, connections are ended: those that use most, of the "
+      "for connections (for the values of resp: --maxmemory), beyond what the server has at its start; "
+      "above, "
+      "connections are ended: those that use most, of the "
       "address that uses most [a quarter of what is available]";
   add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{1 << 20}, std::uint64_t{1} << 50,
              parse_bytes, format_size)
@@ -97,13 +100,15 @@ Option add_duration(Command command, const std::string& flags, Duration& into, c
 }
 
 void EngineArguments::add_to(Command command) {
-  command
-      .add_option("-e,--engine", engine,
-                  fmt::format("how to drive the sockets, see '{} engines'; a knob may be part of the name: "
-                              "epoll:trigger=level",
-                              command.program()))
-      .type_name("NAME")
-      .show_default();
+  engine_option_ =
+      command
+          .add_option(
+              "-e,--engine", engine,
+              fmt::format("how to drive the sockets, see '{} engines'; a knob may be part of the name: "
+                          "epoll:trigger=level",
+                          command.program()))
+          .type_name("NAME")
+          .show_default();
   flags_.emplace("threads",
                  add_count(command, "-t,--threads", threads,
                            "event loops or workers, for engines that have several [1]", 0,
@@ -156,6 +161,21 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
   if (choice.nodelay) socket.options.nodelay = *choice.nodelay;
   knobs.insert(choice.knobs.begin(), choice.knobs.end());
   options.insert(choice.options.begin(), choice.options.end());
+}
+
+void EngineArguments::take_stored(const std::string& stored_engine, std::uint64_t stored_threads,
+                                  const std::string& stored_wait, const Settings& stored_knobs) {
+  if (engine_option_->given()) return;
+  engine = stored_engine;
+  if (!flags_.at("threads").given()) threads = stored_threads;
+  if (!flags_.at("wait").given()) wait = stored_wait;
+  const Engine* const chosen = find_engine(engine);
+  for (const auto& [name, value] : stored_knobs) {
+    const auto is_standard = [&](const Knob& knob) {
+      return knob.name == name && knob.choices.front() == value;
+    };
+    if (chosen == nullptr || std::ranges::none_of(chosen->knobs, is_standard)) knobs.emplace(name, value);
+  }
 }
 
 const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
@@ -213,12 +233,25 @@ void SocketArguments::add_to(Command command) {
   add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");
 }
 
+void SocketArguments::take_stored(std::optional<bool> nodelay, const std::optional<std::string>& congestion) {
+  if (nodelay && !nodelay_chosen) options.nodelay = *nodelay;
+  if (congestion && !congestion_chosen) options.congestion = *congestion;
+}
+
 void SocketArguments::settle(const Endpoint& endpoint, Transport transport, Tally& tally) {
   settle_socket(options, congestion_chosen, endpoint, transport, tally);
-  if (transport == Transport::datagram && (nodelay_chosen || congestion_chosen))
-    throw UsageError(
-        fmt::format("--{} is an option of TCP, and the engine's sockets are of UDP: leave it out",
-                    nodelay_chosen ? "nodelay" : "congestion"));
+  const bool is_unix = endpoint.family() == AF_UNIX;
+  if ((transport == Transport::datagram || is_unix) && (nodelay_chosen || congestion_chosen))
+    throw UsageError(fmt::format(
+        "--{} is an option of TCP, and {}: leave it out", nodelay_chosen ? "nodelay" : "congestion",
+        is_unix ? "a socket with a path is none" : "the engine's sockets are of UDP"));
+}
+
+std::string SocketArguments::given() const {
+  if (nodelay_chosen) return "--nodelay";
+  if (congestion_chosen) return "--congestion";
+  if (options.send_buffer > 0) return "--send-buffer";
+  return options.receive_buffer > 0 ? "--receive-buffer" : "";
 }
 
 const Protocol& resolve_protocol(const Program& program, const std::string& name) {

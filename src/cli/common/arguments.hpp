@@ -37,6 +37,11 @@ struct SocketArguments {
 
   void add_to(Command command);
 
+  // Takes what a result says of its sockets, unless the command line says otherwise.
+  void take_stored(std::optional<bool> nodelay, const std::optional<std::string>& congestion);
+
+  std::string given() const;  // an option that is given, with its flag; empty: none is
+
   // Refuses options that sockets of the transport cannot have, and chooses the congestion control.
   void settle(const Endpoint& endpoint, Transport transport, Tally& tally);
 };
@@ -56,6 +61,11 @@ struct EngineArguments {
   // to `options`, those of TCP to `socket`. Throws UsageError, also for a knob that is given as a flag too.
   void take_knobs(const Program& program, Settings& options, SocketArguments& socket);
 
+  // Takes the engine of a result with its knobs, unless -e is given. --threads, --wait and knobs that are
+  // given stay. Knobs that have their default value are left out: they would count as given.
+  void take_stored(const std::string& stored_engine, std::uint64_t stored_threads,
+                   const std::string& stored_wait, const Settings& stored_knobs);
+
   // See checked_engine() and engine_options() in hosting/options.hpp.
   const Engine& resolve(Role role, const Protocol& protocol) const;
   EngineOptions options(const Engine& engine) const;
@@ -64,6 +74,7 @@ struct EngineArguments {
   std::vector<std::string> remarks(const Engine& engine) const;
 
  private:
+  std::optional<Option> engine_option_;
   std::map<std::string, Option> flags_;  // --threads and --wait, which are no engine's own knobs
 };
 

@@ -107,6 +107,8 @@ class HelpText : public CLI::Formatter {
         later_.insert(option);
   }
 
+  void show(const CLI::Option* option) { later_.erase(option); }
+
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
     return is_positional ? option->get_type_name() : Formatter::make_option_name(option, is_positional);
   }
@@ -307,6 +309,13 @@ std::vector<std::string> CommandLine::commands() const {
 
 std::string CommandLine::help() const {
   return app_->help();
+}
+
+void CommandLine::also_show(const std::string& command, const std::vector<std::string>& names) {
+  const CLI::App* const called = command_called(*app_, command);
+  if (called == nullptr) return;
+  for (const std::string& name : names)
+    if (const CLI::Option* const option = called->get_option_no_throw(name)) help_of(*called).show(option);
 }
 
 std::vector<CommandText> CommandLine::texts() const {

@@ -90,6 +90,8 @@ class CommandLine {
   Command program();
   std::vector<std::string> commands() const;
   std::string help() const;
+  // Shows these options in the --help of a command too, if the command has them; see first_options().
+  void also_show(const std::string& command, const std::vector<std::string>& names);
   // Returns what '--help all' shows of every command, for manuals and shells.
   std::vector<CommandText> texts() const;
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 
 #include "base/words.hpp"
 #include "cli/common/arguments.hpp"
@@ -68,6 +70,27 @@ void ProtocolArguments::add_options_to(Command command, const Program& program, 
       else if (!option.choices.empty())
         added.one_of(option.choices);
     }
+}
+
+void ProtocolArguments::take_stored(const Protocol& protocol, const Settings& stored) {
+  // JSON is UTF-8, and a document has this character for each byte that is not.
+  constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
+  for (const auto& [option_name, value] : given) {
+    const auto found = stored.find(option_name);
+    const std::string own = found == stored.end() ? "" : found->second;  // a result leaves empty values out
+    if (own != value && !own.contains(kReplaced))
+      throw UsageError(fmt::format("--plan has the options of the protocol: leave --{} out", option_name));
+  }
+  for (const auto& [option_name, value] : stored) {
+    const auto option = std::ranges::find(protocol.options, option_name, &ProtocolOption::name);
+    const bool is_known = option != protocol.options.end();
+    if ((is_known && value == option->standard) || given.contains(option_name)) continue;
+    if (value.contains(kReplaced))
+      throw UsageError(fmt::format(
+          "--plan: the value of --{0} has bytes that are no text, which the result lacks: say --{0} too",
+          option_name));
+    given[option_name] = value;
+  }
 }
 
 const Protocol& ProtocolArguments::resolve(const Program& program) const {

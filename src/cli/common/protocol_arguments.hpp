@@ -24,6 +24,10 @@ struct ProtocolArguments {
   // Returns the chosen protocol. Throws UsageError with the nearest name.
   const Protocol& resolve(const Program& program) const;
 
+  // Takes the options of a result, without those that have their default value: they would count as given.
+  // Throws UsageError for one whose bytes the result lacks, or that the command line gives another value.
+  void take_stored(const Protocol& protocol, const Settings& stored);
+
   // See check_options() and parameters_of() in hosting/options.hpp.
   Parameters parameters(const Protocol& protocol, Role side) const;
   void check(const Protocol& protocol, bool serves, bool loads) const;

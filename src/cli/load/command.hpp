@@ -71,12 +71,11 @@ struct Load {
   bool forks = false;    // the engine has processes, which are part of this load
 
   int run();
+  void take_planned();
   void take_url();
-  void take_part();
   void check(const Engine& chosen, const Protocol& chosen_protocol);
   void make_plan(const Protocol& chosen_protocol);
   void prepare_search();
-  void prepare_start();
   void prepare_progress();
   std::vector<std::string> remarks(const Engine& chosen) const;
   Loading loading(const Loaded& whom, Tally& tally) const;
@@ -91,9 +90,10 @@ struct Load {
   void watch(LoadRun::Milestone milestone);
   void look_again(Time now);
   Usage times() const;
-  std::string trouble(const LoadResult& result) const;
+  std::string trouble(const Loaded& whom, const LoadResult& result) const;
   void emit(std::string_view event) const;
   nlohmann::ordered_json document(const char* schema, const Loaded& whom) const;
+  Settings stated_options(const Loaded& whom) const;
   std::string write(const nlohmann::ordered_json& document) const;
 };
 

@@ -293,7 +293,12 @@ int LoadOverHosts::conclude() {
   }
   const WholeLoad whole = merged_load(hosts);
   const std::string unwritten = load_.json.empty() ? "" : load_.write(whole.document);
-  if (const std::string text = load_.trouble(whole.result); !text.empty()) complain(load_.program, text);
+  const Protocol& protocol = load_.protocol.resolve(load_.program);
+  const Engine& engine = load_.engine.resolve(Role::dial, protocol);
+  Tally tally;
+  const Loaded whom{engine, protocol, load_.engine.options(engine), nullptr, tally};
+  if (const std::string text = load_.trouble(whom, whole.result); !text.empty())
+    complain(load_.program, text);
   if (load_.json != "-")
     print_result(for_people(
         fmt::format("{} on {} hosts: {}\n", load_.protocol.name, hosts.size(), plan_text(whole.result.plan)) +

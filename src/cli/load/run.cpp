@@ -114,8 +114,22 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   return result;
 }
 
+namespace {
+
+// Returns what to say to a client whose peers may not be joust's; empty where that is no matter.
+std::string hint_of_others(const Loaded& whom) {
+  if (whom.engine.is_for_others(whom.options)) return {};
+  for (const Knob& knob : whom.engine.knobs)
+    if (!knob.for_others.empty())
+      return fmt::format("; nothing of joust answers there: a server of another program needs --{} {}",
+                         knob.name, knob.for_others);
+  return {};
+}
+
+}  // namespace
+
 // Describes the failure in one line that names the address once; empty without a failure.
-std::string Load::trouble(const LoadResult& result) const {
+std::string Load::trouble(const Loaded& whom, const LoadResult& result) const {
   std::string text = join(result.complaints, "; ");
   if (text.empty() && result.messages.verified == 0) {
     if (result.interrupted || !result.window)
@@ -124,6 +138,8 @@ std::string Load::trouble(const LoadResult& result) const {
       text =
           "nothing was measured: what was due before the timed window was not answered yet; lower the rate "
           "(-R)";
+    else if (result.lossy && result.messages.answered == 0)
+      text = "nothing was measured: nothing answered; does a server of this protocol listen there?";
     else
       text = fmt::format(
           "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
@@ -142,6 +158,8 @@ std::string Load::trouble(const LoadResult& result) const {
                           text.contains("TLS: ");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
     text += fmt::format("; is it a server of the protocol '{}'?", protocol.resolve(program).name);
+  if (!text.empty() && result.connections_ok == 0 && result.failures(Stage::connect) > 0)
+    text += hint_of_others(whom);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
@@ -152,7 +170,18 @@ Json Load::document(const char* schema, const Loaded& whom) const {
   add_engine(document, whom.engine, whom.options);
   document["build"] = build_json();
   document["socket"] = whom.target ? to_json(whom.target->facts()) : Json::object();
+  // The kernel reports another size than the one that was asked for, which a repeated load asks for again.
+  if (socket.options.send_buffer > 0) document["socket"]["asked_send_buffer"] = socket.options.send_buffer;
+  if (socket.options.receive_buffer > 0)
+    document["socket"]["asked_receive_buffer"] = socket.options.receive_buffer;
   return document;
+}
+
+// Returns the options of this side, and in process those of the server too.
+Settings Load::stated_options(const Loaded& whom) const {
+  Settings options = parameters.options;
+  if (whom.engine.in_process) options.merge(protocol.parameters(whom.protocol, Role::serve).options);
+  return options;
 }
 
 // Writes the document. Returns why the file was not written, in words. A race, which has asked for --events,
@@ -172,7 +201,7 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   if (json.empty()) return {};
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
-  whole["options"] = options_json(parameters.options);
+  whole["options"] = options_json(stated_options(whom));
   whole[kWindowUtc] = result.window ? nlohmann::ordered_json(utc_ns(result.window->from)) : nullptr;
   return write(whole);
 }
@@ -202,7 +231,7 @@ int Load::measure_once(const Loaded& whom) {
   // If no server could be reached, only the reason is reported.
   const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
   const std::string unwritten = write_result_of(whom, result);  // first: standard output may be lost
-  if (const std::string text = trouble(result); !text.empty()) complain(program, text);
+  if (const std::string text = trouble(whom, result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
     print_result(for_people(heading(whom) + plan_text(plan) + "\n" + load_text(result)));
   emit("done");
@@ -233,7 +262,7 @@ int Load::show_messages(const Loaded& whom) {
   parameters.trace = &trace;
   const LoadResult result = measure(whom);
   if (!result.clean() && !rest.empty()) show("came", rest, "no whole message");
-  if (const std::string text = trouble(result); !text.empty()) complain(program, text);
+  if (const std::string text = trouble(whom, result); !text.empty()) complain(program, text);
   if (result.clean() && !is_checked)
     print_text("Replies came. They are unverified: nothing says what a right one is (--expect).\n");
   else if (result.clean())
@@ -261,7 +290,7 @@ int Load::search(const Loaded& whom) {
   if (!json.empty()) {
     Json whole = document("joust-search/1", whom);
     add_search(whole, result);
-    whole["options"] = options_json(parameters.options);
+    whole["options"] = options_json(stated_options(whom));
     unwritten = write(whole);
   }
   if (json != "-")

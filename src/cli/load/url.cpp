@@ -20,11 +20,19 @@ struct Scheme {
 constexpr std::array kSchemes{Scheme{"http://", "http", false}, Scheme{"https://", "http", true},
                               Scheme{"ws://", "websocket", false}, Scheme{"wss://", "websocket", true}};
 
+// Schemes have no case (RFC 3986, 3.1). `lower` is in lower case.
+bool begins_with(std::string_view text, std::string_view lower) {
+  const auto same = [](char one, char other) {
+    return (one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one) == other;
+  };
+  return text.size() >= lower.size() && std::ranges::equal(text.substr(0, lower.size()), lower, same);
+}
+
 }  // namespace
 
 std::expected<LoadUrl, std::string> parse_load_url(std::string_view text) {
   const auto* const scheme =
-      std::ranges::find_if(kSchemes, [&](const Scheme& one) { return text.starts_with(one.begin); });
+      std::ranges::find_if(kSchemes, [&](const Scheme& one) { return begins_with(text, one.begin); });
   if (scheme == kSchemes.end())
     return std::unexpected(fmt::format(
         "'{}' is no address such as http://127.0.0.1:8080/ or ws://127.0.0.1:8080/", printable(text)));

@@ -22,8 +22,11 @@ namespace joust {
 namespace {
 
 void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
-  if (!protocol.check_client || !entry.is_contestant() || !entry.unavailable.empty()) return;
-  protocol.check_client(parameters_of(protocol, entry.client_options, Role::dial), one.load_at_some_rate());
+  if (!entry.is_contestant() || !entry.unavailable.empty()) return;
+  const Parameters client = parameters_of(protocol, entry.client_options, Role::dial);
+  if (protocol.check_client) protocol.check_client(client, one.load_at_some_rate());
+  if (const std::string unused = payload_unused(protocol, client); !unused.empty() && one.load.payload)
+    throw UsageError("payload (or --payload) has no effect: " + unused);
 }
 
 // Finds the options of one scenario that have no effect. An option may be a contestant's own, or a case's,
@@ -69,19 +72,54 @@ void check_effects(const Program& program, const race::Plan& plan) {
   effects.check();
 }
 
+Wait wait_of(const EngineChoice& choice) {
+  return choice.wait == "spin" ? Wait::spin : choice.wait == "adaptive" ? Wait::adaptive : Wait::block;
+}
+
+// Refuses knobs that the process of this side would refuse.
+void check_engine(const EngineChoice& choice, Role role) {
+  const Engine* const engine = find_engine(choice.engine);
+  if (engine == nullptr) return;  // an external command
+  check_knobs(*engine, choice.knobs, role);
+  static_cast<void>(
+      engine_options(*engine, static_cast<unsigned>(choice.threads), wait_of(choice), choice.knobs));
+}
+
+void check_engines(const race::Entry& entry) {
+  if (!entry.is_contestant() || !entry.unavailable.empty()) return;
+  try {
+    check_engine(entry.contestant.server, Role::serve);
+    check_engine(entry.contestant.client, Role::dial);
+  } catch (const std::invalid_argument& refused) {
+    throw UsageError(fmt::format("'{}': {}", entry.contestant.name, refused.what()));
+  }
+}
+
+// Returns why the knobs of a client do not suit a server of joust.
+std::string mismatch_of_knobs(const Engine& client, const Settings& knobs) {
+  for (const Knob& knob : client.knobs)
+    if (const auto given = knobs.find(knob.name);
+        given != knobs.end() && !knob.for_others.empty() && given->second == knob.for_others)
+      return fmt::format("unsupported: --{} {} of the client is for servers that are not joust's", knob.name,
+                         knob.for_others);
+  return {};
+}
+
 }  // namespace
 
 std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
   const LoadPlan load = one.load_at_some_rate();
-  if (std::string reason = reconnect_mismatch(protocol); load.reconnects() && !reason.empty()) return reason;
   const Engine* const client = find_engine(entry.contestant.client.engine);
   const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
   std::string reason = tls_mismatch(load, server, client);
+  if (reason.empty()) reason = reconnect_mismatch(load, client, protocol);
   if (reason.empty() && server != nullptr)
     reason = mismatch(*server, entry.contestant.server.threads, load.connections);
   if (reason.empty() && client != nullptr)
     reason = mismatch(*client, entry.contestant.client.threads, load.connections);
   if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
+  if (reason.empty() && server != nullptr && client != nullptr)
+    reason = mismatch_of_knobs(*client, entry.contestant.client.knobs);
   if (reason.empty() && client != nullptr)
     reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
   if (!reason.empty() || !protocol.demands) return reason;
@@ -107,10 +145,13 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
     const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
     check_available(protocol);
+    // Servers of a race are on loopback, and have its address for a name.
+    if (one.plan.load.tls) check_trust(trust_of(one.plan.load, "127.0.0.1:0"));
     for (const race::Entry& entry : one.entries) {
       const Engine* const client = find_engine(entry.contestant.client.engine);
       const bool runs = client != nullptr && entry.unavailable.empty();
       ensure_descriptors(by_sweep ? swept : where, one.plan.load.connections, runs ? *client : Engine{});
+      check_engines(entry);
       check_client(protocol, one.plan, entry);
     }
   }

@@ -290,6 +290,7 @@ int Race::run() {
     if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
     if (faces.any()) complain(program, "a dry run writes no page, pictures or tables");
     print_list(for_people(report::race_plan(raced, plan, cpus, program.name)));
+    require_contestant(plan);
     return kOk;
   }
   if (const std::string reason = why_processes_have_no_figures(); !reason.empty())

@@ -86,6 +86,20 @@ constinit const std::array<Knob, 8> kUringKnobs{
          no_napi},
 };
 
+DecidedKnob decided_uring_knob(std::string_view knob, const EngineOptions& options) {
+  if (knob == "min-wait" && options.wait == Wait::spin) return {.by = "--wait spin", .value = "off"};
+  if (options.is("sqpoll", "on")) {
+    constexpr std::string_view kBy = "--sqpoll on";
+    if (knob == "taskrun") return {.by = kBy, .value = "plain"};
+    if (knob == "min-wait") return {.by = kBy, .value = "off"};
+    if (knob == "buffers") return {.by = kBy, .value = "whole"};
+  }
+  if (knob != "buffers") return {};
+  if (options.is("receives", "single")) return {.by = "--receives single", .value = "whole"};
+  if (options.is("receives", "bundle")) return {.by = "--receives bundle", .value = "whole"};
+  return {};
+}
+
 UringSetup with_knobs(UringSetup base, const EngineOptions& options, const Limits& limits) {
   base.kernel_submits = options.is("sqpoll", "on");
   base.watched = options.wait != Wait::block && !base.kernel_submits;

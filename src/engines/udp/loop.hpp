@@ -30,6 +30,12 @@ inline constexpr Knob kWireKnob{
     .for_others = "plain"};
 inline constexpr std::array kUdpKnobs{kPackKnob, kWireKnob};
 
+// See Engine::decided: a plain datagram is one message.
+inline DecidedKnob decided_udp_knob(std::string_view knob, const EngineOptions& options) {
+  if (knob != "pack" || !options.is("wire", "plain")) return {};
+  return {.by = "--wire plain", .value = "off"};
+}
+
 // The size of a buffer that holds every datagram.
 inline constexpr std::size_t kUdpBuffer = 64 << 10;
 

@@ -4,20 +4,25 @@
 // published.
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "base/sequence_window.hpp"
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
+#include "protocols/broadcast/carriage.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/wire.hpp"
+#include "protocols/websocket/client_side.hpp"
 
 namespace joust::broadcast {
 namespace {
 
 // The numbers of one sender's messages.
 using Sequence = SequenceWindow<64>;
+
+constexpr std::string_view kNotOfThisProtocol = "what came is not of this protocol";
 
 // The counts that the members of one load share.
 struct SharedCounts {
@@ -32,24 +37,46 @@ struct SharedCounts {
   std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
 };
 
+// A member's side of WebSocket, with the carriage of that name.
+struct OverWebSocket {
+  explicit OverWebSocket(const Parameters& parameters)
+      : side(parameters.connection), asked(websocket::asked(parameters)) {}
+
+  websocket::ClientSide side;
+  const websocket::Asked asked;
+  bool owes_join = false;  // the handshake is complete
+};
+
 class MemberExchange : public Exchange {
  public:
   MemberExchange(const Parameters& parameters, std::shared_ptr<SharedCounts> counts)
       : counts_(std::move(counts)),
         member_(static_cast<std::uint32_t>(parameters.connection)),
         lossy_(parameters.delivery.lossy),
-        pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {}
+        pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {
+    if (carriage_of(parameters) == Carriage::websocket) websocket_.emplace(parameters);
+  }
   ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
   MemberExchange& operator=(const MemberExchange&) = delete;
 
   bool write_greeting(Writer& greeting) override {
-    write({.kind = Kind::join, .member = member_, .payload = {}}, greeting);
+    websocket_ ? websocket_->side.write_handshake(websocket_->asked, greeting) : write_join(greeting);
     return true;
   }
   void write_request(std::uint64_t number, Writer& request) override {
-    write({Kind::message, member_, number, pattern_->message(member_, number)}, request);
+    send({Kind::message, member_, number, pattern_->message(member_, number)}, request);
     counts_->published.fetch_add(1);
+  }
+  void write_answer(Writer& answer) override {
+    websocket_->side.write_answer(answer);
+    if (std::exchange(websocket_->owes_join, false)) write_join(answer);
+  }
+  void write_refusal(Writer& refusal) override {
+    if (websocket_) websocket_->side.write_refusal(refusal);
+  }
+  void write_last(Writer& last) override {
+    if (websocket_) websocket_->side.write_last(last);
   }
   MessageKind classify(std::uint64_t number, Bytes message) override;
   bool verify(std::uint64_t number, Bytes reply) override {
@@ -76,6 +103,11 @@ class MemberExchange : public Exchange {
  private:
   // True if no member writes another message before the next turn.
   bool all_have_ended() const { return counts_->ended.load() >= ended_ * counts_->joined.load(); }
+  void send(const Frame& frame, Writer& into);
+  void write_join(Writer& into) { send({.kind = Kind::join, .member = member_, .payload = {}}, into); }
+  MessageKind classify_websocket(Bytes bytes);
+  MessageKind classify_frame(Bytes message);
+  MessageKind joined(const Frame& frame);
   MessageKind welcomed();
   MessageKind wrong(std::string_view why);
   bool in_order(const Frame& frame);
@@ -85,6 +117,7 @@ class MemberExchange : public Exchange {
   const std::uint32_t member_;
   const bool lossy_;  // the delivery may lose messages
   const std::shared_ptr<const Pattern> pattern_;
+  std::optional<OverWebSocket> websocket_;
   std::vector<std::uint32_t> next_;  // the next message number expected from each member
   std::vector<Sequence> sequences_;  // if the delivery is lossy instead: the numbers that have arrived
   bool welcomed_ = false;
@@ -92,13 +125,37 @@ class MemberExchange : public Exchange {
   std::uint64_t ended_ = 0;  // turns, or the load
   std::uint64_t received_ = 0;
   std::uint64_t given_up_ = 0;  // messages that are lost
-  std::string_view complaint_ = "what came is not of this protocol";
+  std::string_view complaint_ = kNotOfThisProtocol;
 };
 
+void MemberExchange::send(const Frame& frame, Writer& into) {
+  if (!websocket_) return write(frame, into);
+  websocket_->side.write_frame({.opcode = websocket::Opcode::binary}, {head_of(frame), frame.payload}, into);
+}
+
 MessageKind MemberExchange::classify(std::uint64_t /*number*/, Bytes message) {
+  return websocket_ ? classify_websocket(message) : classify_frame(message);
+}
+
+// The answer to the handshake wants the join as its answer, and then comes the welcome.
+MessageKind MemberExchange::classify_websocket(Bytes bytes) {
+  const auto message = websocket::Message::read(bytes);
+  if (message.kind == websocket::Message::Kind::binary) return classify_frame(message.payload);
+  if (message.kind == websocket::Message::Kind::text)
+    return wrong("a message is text, and those of a room are binary");
+  const MessageKind kind = *websocket_->side.classify(message);
+  complaint_ = websocket_->side.complaint();
+  if (kind != MessageKind::greeting) return kind;
+  websocket_->owes_join = true;
+  return MessageKind::asks;
+}
+
+MessageKind MemberExchange::classify_frame(Bytes message) {
+  complaint_ = kNotOfThisProtocol;
   const auto frame = parse(message);
   if (!frame) return MessageKind::wrong;
   if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
+  if (frame->kind == Kind::join && websocket_) return joined(*frame);
   if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
   if (frame->kind != Kind::message) return MessageKind::wrong;
   if (!welcomed_ || frame->member >= counts_->members)
@@ -115,6 +172,12 @@ MessageKind MemberExchange::classify(std::uint64_t /*number*/, Bytes message) {
 MessageKind MemberExchange::wrong(std::string_view why) {
   complaint_ = why;
   return MessageKind::wrong;
+}
+
+// A server that sends each message to all members does so with joins too. A member that hears its own is in.
+MessageKind MemberExchange::joined(const Frame& frame) {
+  if (frame.member != member_) return MessageKind::other;
+  return welcomed_ ? wrong("a join came twice") : welcomed();
 }
 
 MessageKind MemberExchange::welcomed() {
@@ -156,7 +219,7 @@ class BroadcastClient : public RequestService {
  public:
   BroadcastClient(const Parameters& parameters, const std::shared_ptr<SharedCounts>& counts, LoadRun& run)
       : RequestService(
-            kFraming, parameters,
+            framing_of(carriage_of(parameters), Role::serve), parameters,
             [counts](const Parameters& own) { return std::make_unique<MemberExchange>(own, counts); }, run),
         counts_(counts) {}
 
@@ -177,6 +240,10 @@ class BroadcastClient : public RequestService {
 };
 
 }  // namespace
+
+void check_client(const Parameters& parameters) {
+  if (carriage_of(parameters) == Carriage::websocket) websocket::asked(parameters);
+}
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
   return std::make_unique<BroadcastClient>(parameters, std::make_shared<SharedCounts>(run), run);

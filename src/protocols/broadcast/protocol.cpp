@@ -10,7 +10,8 @@
 // member's (8), and for messages the payload; numbers are big endian. The server passes frames on unchanged.
 // Each client measures the round trip of its own messages, and checks all others: each message of every
 // member exactly once, in order, byte for byte. Over a message transport a frame is a message without the
-// length; where delivery is lossy, clients count what is missing, repeated or out of order.
+// length; where delivery is lossy, clients count what is missing, repeated or out of order. With --framing
+// websocket each frame is a binary message of WebSocket instead.
 #include "protocols/broadcast/protocol.hpp"
 
 #include "protocols/broadcast/options.hpp"
@@ -28,8 +29,15 @@ Protocol broadcast_protocol() {
   protocol.largest_payload = broadcast::kLargestPayload;
   protocol.head_bytes = broadcast::kHeadBytes;
   protocol.options = broadcast::options();
+  protocol.no_effect = broadcast::no_effect;
+  protocol.demands = [](const Parameters& parameters, const LoadPlan*) {
+    return broadcast::demands_of(parameters);
+  };
   protocol.make_server = broadcast::make_server;
   protocol.make_client = broadcast::make_client;
+  protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
+    broadcast::check_client(parameters);
+  };
   return protocol;
 }
 

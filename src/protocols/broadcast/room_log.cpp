@@ -80,6 +80,11 @@ void RoomLog::look(Time now) {
   if (now >= looked_ + kLookEvery) look_locked(now);
 }
 
+std::uint64_t RoomLog::end() {
+  const std::lock_guard lock(mutex_);
+  return end_;
+}
+
 // Checks all readers. Called only when the log has grown enough for one of them to have fallen too far
 // behind, or while a writer waits.
 void RoomLog::look_locked(Time now) {
@@ -171,12 +176,16 @@ void RoomLog::Reader::consumed(std::size_t n) {
 
 void RoomLog::Reader::released(std::size_t n) {
   released_.move(n);
-  oldest_.store(released_.chunk->start + released_.at, std::memory_order_relaxed);
+  oldest_.store(released_.position(), std::memory_order_relaxed);
 }
 
 void RoomLog::Reader::stop_here() {
   const std::lock_guard lock(log_.mutex_);
   if (!end_) end_ = log_.end_;
+}
+
+std::uint64_t RoomLog::Reader::Place::position() const {
+  return chunk->start + at;
 }
 
 }  // namespace joust::broadcast

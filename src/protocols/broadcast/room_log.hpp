@@ -48,6 +48,7 @@ class RoomLog {
   std::uint64_t times_crowded() const { return times_crowded_.load(std::memory_order_relaxed); }
   std::uint64_t share() const { return share_.load(std::memory_order_relaxed); }
   void look(Time now);
+  std::uint64_t end();  // its position; any thread
 
   // A member's cursor. It starts at the end of the log. One thread at a time, concurrently with append().
   // Must be destroyed before the log.
@@ -64,7 +65,13 @@ class RoomLog {
     void released(std::size_t n);
 
     bool caught_up() const;  // true if all has been consumed
-    void stop_here();        // the member gets no later messages
+    // Shows nothing behind a position of the log, such as its end now, until go_on() is called.
+    void stop_here();
+    void stop_at(std::uint64_t position) { end_ = position; }
+    void go_on() { end_.reset(); }
+    // Returns the position up to which all is consumed, and how many bytes of it are not released.
+    std::uint64_t position() const { return consumed_.position(); }
+    std::uint64_t unreleased() const { return position() - released_.position(); }
     bool given_up() const { return given_up_.load(std::memory_order_acquire); }
 
    private:
@@ -72,6 +79,7 @@ class RoomLog {
     struct Place {
       std::shared_ptr<Chunk> chunk;
       std::size_t at = 0;
+      std::uint64_t position() const;
       void move(std::size_t n);
     };
 

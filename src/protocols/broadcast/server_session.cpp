@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "base/endian.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 
@@ -28,9 +26,7 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
     const Deframer::Step step = deframer_.next(chunk.subspan(taken));
     taken += step.taken;
     if (step.status == Deframer::Status::need_more) break;
-    const auto frame = step.status == Deframer::Status::message ? parse(step.message) : std::nullopt;
-    if (frame && on_frame(*frame, step.framed, now)) continue;
-    end("no frame of this protocol");
+    websocket_ ? hear_websocket(step, now) : hear(step, step.message, now);
   }
   if (messages_ != before) room_.publications().announce();
   incoming_rate_.moved(taken);
@@ -38,10 +34,36 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   return taken;
 }
 
-void ServerSession::end(std::string complaint) {
+void ServerSession::hear(const Deframer::Step& step, Bytes message, Time now) {
+  const auto frame = step.status == Deframer::Status::message ? parse(message) : std::nullopt;
+  if (!frame || !on_frame(*frame, step.framed, now)) end("no frame of this protocol");
+}
+
+// A message is appended to the log as the cutter hands it on: in one frame that is not masked.
+void ServerSession::hear_websocket(const Deframer::Step& step, Time now) {
+  const auto message = websocket::Message::read(step.message);
+  if (message.ends_connection()) output_.stop();
+  auto next = websocket::ServerSide::Step::message;
+  output_.say([&](Writer& answer) { next = websocket_->take(message, step.message, answer); });
+  if (next == websocket::ServerSide::Step::answered) return;
+  if (next == websocket::ServerSide::Step::ended) {
+    complaint_ = websocket_->complaint();
+    return leave();
+  }
+  if (message.kind != websocket::Message::Kind::binary)
+    return end("a message is text, and those of a room are binary", websocket::kUnsupportedData);
+  if (message.payload.size() > kHeadBytes + kLargestPayload)
+    return end("a message has more than 64 KiB", websocket::kTooLarge);
+  hear(step, message.payload, now);
+}
+
+// With WebSocket the last words are the reason.
+void ServerSession::end(std::string complaint, std::uint16_t code) {
+  output_.stop();
+  if (websocket_ && !finished())
+    output_.say([&](Writer& last) { websocket_->refuse({code, complaint}, last); });
   if (!broken_) complaint_ = std::move(complaint);
   broken_ = true;
-  if (reader_) reader_->stop_here();
 }
 
 void ServerSession::on_deadline(Time now) {
@@ -58,7 +80,7 @@ void ServerSession::on_deadline(Time now) {
 
 void ServerSession::watch_rates(Time now) {
   incoming_rate_.expect(deframer_.in_message() && !finished(), want() == Want::bytes, now);
-  outgoing_rate_.expect(has_unread(), true, now);
+  outgoing_rate_.expect(!output_.empty(), true, now);
 }
 
 std::optional<Time> ServerSession::deadline() const {
@@ -72,7 +94,7 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
   if (!joined_ || frame.member != member_) return false;
   if (frame.kind == Kind::join && lossy_) {
     // Sends one answer for all join frames so far: a flood of them makes no queue.
-    if (outbox_.empty()) answer(Kind::welcome);
+    if (!output_.says()) answer(Kind::welcome);
     return true;
   }
   if (frame.kind != Kind::message) return false;
@@ -84,59 +106,23 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
 
 bool ServerSession::join(std::uint32_t member) {
   joined_ = room_.join(member);
-  if (joined_ && !room_.has_group()) reader_.emplace(room_.log());
   join_by_.reset();
   member_ = member;
   answer(joined_ ? Kind::welcome : Kind::refused);
+  if (joined_ && !room_.has_group()) output_.follow(room_.log());
   if (!joined_) end(fmt::format("the member number {} is taken or too large", member));
   return joined_;
 }
 
 void ServerSession::answer(Kind kind) {
-  Writer reply(kFraming, outbox_);
-  write({.kind = kind, .member = member_, .payload = {}}, reply);
+  output_.say([&](Writer& reply) {
+    write({.kind = kind, .member = member_, .payload = {}}, room_.rules().carriage, reply);
+  });
 }
 
 void ServerSession::leave() {
   leaving_ = true;
-  if (reader_) reader_->stop_here();
-}
-
-std::size_t ServerSession::output(std::span<Segment> into) const {
-  std::size_t filled = outbox_.segments(into);
-  if (!reader_) return filled;
-  if (!room_.rules().each_alone) return filled + reader_->segments(into.subspan(filled));
-  if (filled > 0) return filled;
-  filled = reader_->segments(into.first(1));
-  if (filled > 0) into[0].bytes = into[0].bytes.first(first_frame());
-  return filled;
-}
-
-// Returns the number of unsent bytes of the log's first frame.
-std::size_t ServerSession::first_frame() const {
-  if (frame_left_ > 0) return frame_left_;
-  Segment next;
-  reader_->segments({&next, 1});
-  return kLengthBytes + read_big_endian<std::uint32_t>(next.bytes.data());
-}
-
-void ServerSession::consumed(std::size_t n) {
-  const std::size_t own = std::min(n, outbox_.size());
-  outbox_.consumed(own);
-  unreleased_ += own;
-  if (n > own) {
-    if (room_.rules().each_alone) frame_left_ = first_frame() - (n - own);
-    reader_->consumed(n - own);
-  }
-  outgoing_rate_.moved(n);
-  if (!has_unread()) outgoing_rate_.reset();
-}
-
-void ServerSession::released(std::size_t n) {
-  const std::size_t own = std::min(n, unreleased_);
-  outbox_.released(own);
-  unreleased_ -= own;
-  if (n > own) reader_->released(n - own);
+  output_.stop();
 }
 
 }  // namespace joust::broadcast

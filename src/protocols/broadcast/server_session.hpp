@@ -6,11 +6,12 @@
 #include <string>
 
 #include "joust/framing.hpp"
-#include "joust/outbox.hpp"
 #include "joust/session.hpp"
+#include "protocols/broadcast/member_output.hpp"
 #include "protocols/broadcast/publisher.hpp"
 #include "protocols/broadcast/room.hpp"
 #include "protocols/broadcast/wire.hpp"
+#include "protocols/websocket/server_side.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::broadcast {
@@ -23,9 +24,13 @@ class ServerSession : public Session {
   ServerSession(Room& room, bool lossy)
       : room_(room),
         lossy_(lossy),
+        deframer_(framing_of(room.rules().carriage, Role::dial)),
+        output_(room.rules(), deframer_.framing()),
         publisher_(room.log(), room.rules().member_rate),
         incoming_rate_(room.rules().rates.incoming),
-        outgoing_rate_(room.rules().rates.outgoing) {}
+        outgoing_rate_(room.rules().rates.outgoing) {
+    if (room.rules().carriage == Carriage::websocket) websocket_.emplace();
+  }
   ~ServerSession() override {
     if (joined_) room_.leave(member_);
   }
@@ -37,36 +42,46 @@ class ServerSession : public Session {
   void on_published(Time now) override { watch_rates(now); }
   void on_deadline(Time now) override;
   void on_peer_finished(Time /*now*/) override { leave(); }
-  void on_drain(Time /*now*/) override { leave(); }
+  void on_drain(Time /*now*/) override {
+    output_.stop();
+    if (websocket_ && !finished()) output_.say([&](Writer& last) { websocket_->go_away(last); });
+    leave();
+  }
 
-  std::size_t output(std::span<Segment> into) const override;
-  Want want() const override { return finished() || publisher_.held_back() ? Want::nothing : Want::bytes; }
+  std::size_t output(std::span<Segment> into) const override { return output_.segments(into); }
+  Want want() const override {
+    return finished() || publisher_.held_back() || output_.says_much() ? Want::nothing : Want::bytes;
+  }
   bool finished() const override { return broken_ || leaving_; }
   std::optional<Time> deadline() const override;
   std::string_view complaint() const override { return complaint_; }
-  std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
-  bool gives_up() const override { return gives_up_ || (reader_ && reader_->given_up()); }
-  void consumed(std::size_t n) override;
-  void released(std::size_t n) override;
+  std::uint64_t memory() const override { return output_.memory() + deframer_.memory(); }
+  bool gives_up() const override { return gives_up_ || output_.given_up(); }
+  void consumed(std::size_t n) override {
+    output_.consumed(n);
+    outgoing_rate_.moved(n);
+  }
+  void released(std::size_t n) override {
+    output_.released(n);
+    if (output_.empty()) outgoing_rate_.reset();
+  }
 
  private:
-  std::size_t first_frame() const;
+  void hear(const Deframer::Step& step, Bytes message, Time now);
+  void hear_websocket(const Deframer::Step& step, Time now);
   bool on_frame(const Frame& frame, Bytes framed, Time now);
   bool join(std::uint32_t member);
   void answer(Kind kind);
   void leave();
-  void end(std::string complaint);
-  bool has_unread() const { return !outbox_.empty() || (reader_ && !reader_->caught_up()); }
+  void end(std::string complaint, std::uint16_t code = websocket::kPolicyViolation);
   void watch_rates(Time now);
 
   Room& room_;
   const bool lossy_;
-  Deframer deframer_{kFraming};
-  Outbox outbox_;               // for this member alone; sent before the log
-  std::size_t unreleased_ = 0;  // consumed bytes of the outbox
+  Deframer deframer_;
+  MemberOutput output_;  // follows the log once it has joined, unless the log is sent to a group
+  std::optional<websocket::ServerSide> websocket_;  // with the carriage of that name
   bool joined_ = false;
-  std::optional<RoomLog::Reader> reader_;  // set once it has joined, unless the log is sent to a group
-  std::size_t frame_left_ = 0;             // unsent bytes of the current frame, if each is sent alone
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -40,11 +41,16 @@ inline std::optional<Frame> parse(Bytes message) {
                .payload = message.subspan(kHeadBytes)};
 }
 
+inline std::array<std::byte, kHeadBytes> head_of(const Frame& frame) {
+  std::array<std::byte, kHeadBytes> head{static_cast<std::byte>(frame.kind)};
+  write_big_endian(frame.member, head.data() + 1);
+  write_big_endian(frame.number, head.data() + 5);
+  return head;
+}
+
 inline void write(const Frame& frame, Writer& into) {
   const std::span<std::byte> message = into.extend(kHeadBytes + frame.payload.size());
-  message[0] = static_cast<std::byte>(frame.kind);
-  write_big_endian(frame.member, message.data() + 1);
-  write_big_endian(frame.number, message.data() + 5);
+  std::ranges::copy(head_of(frame), message.begin());
   std::ranges::copy(frame.payload, message.begin() + kHeadBytes);
 }
 

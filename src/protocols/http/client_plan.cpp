@@ -10,6 +10,7 @@
 
 #include "base/printable.hpp"
 #include "base/random.hpp"
+#include "base/refusal.hpp"
 #include "base/split.hpp"
 #include "base/units.hpp"
 #include "protocols/http/field_text.hpp"
@@ -24,15 +25,11 @@ constexpr std::uint64_t kMostWeight = 1'000'000;
 constexpr std::size_t kMostData = 64 << 10;      // bytes
 constexpr std::size_t kMostFieldText = 8 << 10;  // bytes of all fields together
 
-[[noreturn]] void refuse(std::string_view option, const std::string& what) {
-  throw std::invalid_argument(fmt::format("--{}: {}", option, what));
-}
-
 const std::string& method_of(const Parameters& parameters) {
   const std::string& method = parameters.option("method");
   const bool is_word = std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
   if (!is_word || method.empty() || method.size() > kLongestMethod || method == "CONNECT")
-    refuse("method", fmt::format("'{}' is no method such as GET, POST or DELETE", printable(method)));
+    refuse_option("method", fmt::format("'{}' is no method such as GET, POST or DELETE", printable(method)));
   return method;
 }
 
@@ -45,17 +42,17 @@ struct Fields {
 Fields fields_of(const Parameters& parameters) {
   const std::string& given = parameters.option("header");
   if (given.size() > kMostFieldText)
-    refuse("header", fmt::format("at most {} bytes together", kMostFieldText));
+    refuse_option("header", fmt::format("at most {} bytes together", kMostFieldText));
   Fields fields;
   for (const std::string_view line : split(given, '\n')) {
     if (line.empty()) continue;
     const std::size_t colon = line.find(':');
     const std::string_view name = line.substr(0, colon);
     if (colon == line.npos || !is_one_word(name) || has_control(line))
-      refuse("header", fmt::format("'{}' is no field: say 'Name: value'", printable(line)));
-    if (is_token(name, "host")) refuse("header", "the field Host is that of --host");
+      refuse_option("header", fmt::format("'{}' is no field: say 'Name: value'", printable(line)));
+    if (is_token(name, "host")) refuse_option("header", "the field Host is that of --host");
     if (is_token(name, "content-length") || is_token(name, "transfer-encoding"))
-      refuse("header", fmt::format("the field {} is that of the body (--data)", name));
+      refuse_option("header", fmt::format("the field {} is that of the body (--data)", name));
     if (is_token(name, "connection"))
       for (const std::string_view token : split(line.substr(colon + 1), ','))
         fields.close = fields.close || is_token(trimmed(token), "close");
@@ -67,12 +64,13 @@ Fields fields_of(const Parameters& parameters) {
 // Returns what follows the first line of each request.
 std::string rest_of(const Parameters& parameters, const std::string& method, const std::string& fields) {
   const std::string &host = parameters.option("host"), &data = parameters.option("data");
-  if (!is_one_word(host)) refuse("host", fmt::format("'{}': say a name or an address", printable(host)));
-  if (data.size() > kMostData) refuse("data", fmt::format("at most {} bytes", kMostData));
+  if (!is_one_word(host))
+    refuse_option("host", fmt::format("'{}': say a name or an address", printable(host)));
+  if (data.size() > kMostData) refuse_option("data", fmt::format("at most {} bytes", kMostData));
   constexpr std::array<std::string_view, 4> kWithoutBody{"GET", "HEAD", "OPTIONS", "TRACE"};
   const bool has_no_body = std::ranges::find(kWithoutBody, method) != kWithoutBody.end();
   if (!data.empty() && has_no_body)
-    refuse("data", fmt::format("a request with the method {} has no body: say --method POST", method));
+    refuse_option("data", fmt::format("a request with the method {} has no body: say --method POST", method));
   const std::string size = data.empty() && (has_no_body || method == "DELETE")
                                ? ""
                                : fmt::format("Content-Length: {}\r\n", data.size());
@@ -87,8 +85,12 @@ RightStatus::RightStatus(const std::string& text) : text_(text) {
     const bool fits = form.size() == 3 && form[0] >= '1' && form[0] <= '5' &&
                       std::ranges::all_of(form, [](char c) { return c == 'x' || (c >= '0' && c <= '9'); });
     if (!fits)
-      refuse("status",
-             fmt::format("'{}' is no list of statuses such as 200, 2xx or 200,304", printable(text)));
+      refuse_option("status",
+                    fmt::format("'{}' is no list of statuses such as 200, 2xx or 200,304", printable(text)));
+    if (form.starts_with('1'))
+      refuse_option(
+          "status",
+          fmt::format("{}: a reply of 1xx comes before the last one of its request, which counts", form));
     forms_.emplace_back(form);
   }
 }
@@ -119,8 +121,9 @@ void ClientPlan::add_paths(const std::string& text, const std::string& before, c
     if (const std::size_t blank = line.find(' '); blank != line.npos) {
       const auto given = parse_count(line.substr(0, blank));
       if (!given || *given == 0 || *given > kMostWeight)
-        refuse("path", fmt::format("'{}': say a path, or a weight from 1 to {} and a path: 3 /index.html",
-                                   printable(line), kMostWeight));
+        refuse_option("path",
+                      fmt::format("'{}': say a path, or a weight from 1 to {} and a path: 3 /index.html",
+                                  printable(line), kMostWeight));
       weight = *given;
       path = line.substr(blank + 1);
     }
@@ -128,11 +131,11 @@ void ClientPlan::add_paths(const std::string& text, const std::string& before, c
       throw std::invalid_argument(
           fmt::format("--path '{}': say a path such as /index.html, without blanks and of at most {} bytes",
                       printable(path), kLongestTarget));
-    if (requests_.size() == kMostPaths) refuse("path", fmt::format("at most {} paths", kMostPaths));
+    if (requests_.size() == kMostPaths) refuse_option("path", fmt::format("at most {} paths", kMostPaths));
     requests_.push_back({.path = std::string(path), .text = fmt::format("{}{}{}", before, path, behind)});
     weights_.push_back(weight + (weights_.empty() ? 0 : weights_.back()));
   }
-  if (requests_.empty()) refuse("path", "there is no path");
+  if (requests_.empty()) refuse_option("path", "there is no path");
 }
 
 std::size_t ClientPlan::pick(std::uint64_t connection, std::uint64_t number) const {

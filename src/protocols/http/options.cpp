@@ -121,6 +121,14 @@ const std::string& text(const Parameters& parameters) {
   return text;
 }
 
+std::string no_effect(const std::string& option, Role side, const Parameters& client) {
+  const bool is_of_body = (option == "text" && side == Role::dial) || option == "body";
+  if (is_of_body && client.option("method") == "HEAD") return "the reply to HEAD has no body";
+  if (option == "text" && is_of_body && client.option("body") == "any")
+    return "with --body any the body of a reply is not compared";
+  return {};
+}
+
 std::string why_no_answers(const Parameters& server, const Parameters& client) {
   const std::string &method = client.option("method"), &path = client.option("path");
   if (method != "GET" && method != "HEAD") return "joust's servers answer GET and HEAD, and not " + method;

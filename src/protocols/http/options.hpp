@@ -23,6 +23,9 @@ const std::string& text(const Parameters& parameters);
 // See Protocol::check_server. A load compares with --text what it gets from a directory too.
 void check_server(const Parameters& parameters);
 
+// Returns why an option has no effect for this client; empty if it has one. See Protocol::no_effect.
+std::string no_effect(const std::string& option, Role side, const Parameters& client);
+
 // See Protocol::no_ceiling: what the servers of this program do not answer as the client wishes.
 std::string why_no_answers(const Parameters& server, const Parameters& client);
 

@@ -29,6 +29,7 @@ Protocol http_protocol() {
     if (client.option("method") == "HEAD") return "by status";
     return client.option("body") == "text" ? "by status, length and body" : "by status and length";
   };
+  protocol.no_effect = http::no_effect;
   protocol.no_ceiling = http::why_no_answers;
   protocol.options = http::options();
   protocol.repeatable = http::repeatable;

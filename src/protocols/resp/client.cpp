@@ -7,8 +7,10 @@
 #include <array>
 #include <charconv>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/endian.hpp"
 #include "base/keyed_hash.hpp"
@@ -28,6 +30,15 @@ namespace {
 constexpr std::size_t kKeyDigits = 12;
 constexpr std::size_t kShownReply = 80;  // bytes of a reply in a complaint
 
+// Writes of the fill that are under way on a connection: more of them would only wait in memory.
+constexpr std::uint64_t kFillStepBytes = 256 << 10;
+
+// Right replies to GET.
+struct GetCounts {
+  std::uint64_t hits = 0, misses = 0;
+  std::uint64_t not_verified = 0;  // hits with a value that this load has not written
+};
+
 // The state that all connections of a load share.
 struct Common {
   Common(Workload how, std::uint64_t connection_count)
@@ -44,6 +55,22 @@ struct Common {
   // Marks the values of this load: a server may still have those of another one.
   const std::uint32_t mark = static_cast<std::uint32_t>(random_key().low);
   const std::shared_ptr<const Pattern> pattern = Pattern::of(workload.largest_value, Pattern::Alphabet::any);
+
+  // Adds the counts of a connection at its end. Any thread.
+  void add(const GetCounts& counts) {
+    const std::lock_guard lock(mutex_);
+    gets_.hits += counts.hits;
+    gets_.misses += counts.misses;
+    gets_.not_verified += counts.not_verified;
+  }
+  GetCounts get_counts() const {
+    const std::lock_guard lock(mutex_);
+    return gets_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  GetCounts gets_;
 };
 
 // The value that a write gives to a key: the numbers of both, the mark, and bytes that depend on them.
@@ -95,14 +122,26 @@ class RespExchange final : public Exchange {
         ledger_(common_->ledger),
         own_(parameters.connection % common_->connections),
         first_(parameters.first_request) {}
-  ~RespExchange() override { doubt_writes(); }
+  ~RespExchange() override {
+    doubt_writes();
+    common_->add(gets_);
+  }
 
   bool write_greeting(Writer& greeting) override {
     if (!common_->workload.fills) return false;
-    for (std::uint64_t key = own_; key < common_->workload.keys; key += common_->connections)
-      if (ledger_.confirmed(key) == 0) write_set(key, greeting);
-    filling_ = pending_.size();
+    next_filled_ = own_;
+    write_more_greeting(greeting);
     return filling_ > 0;
+  }
+
+  void write_more_greeting(Writer& greeting) override {
+    const Workload& workload = common_->workload;
+    const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / workload.largest_value);
+    for (; next_filled_ < workload.keys && filling_ < step; next_filled_ += common_->connections) {
+      if (ledger_.confirmed(next_filled_) != 0) continue;
+      write_set(next_filled_, greeting);
+      ++filling_;
+    }
   }
 
   void write_request(std::uint64_t number, Writer& request) override {
@@ -126,7 +165,7 @@ class RespExchange final : public Exchange {
     if (request.is_set) ledger_.confirm(request.key, request.write);
     pending_.pop_front();
     if (filling_ == 0) return MessageKind::reply;
-    return --filling_ == 0 ? MessageKind::greeting : MessageKind::other;
+    return --filling_ == 0 && !has_more_to_fill() ? MessageKind::greeting : MessageKind::other;
   }
 
   void on_withdrawn(std::uint64_t requests) override {
@@ -200,22 +239,34 @@ class RespExchange final : public Exchange {
     return as_text(reply) == "+OK\r\n" ? "" : unexpected_reply("SET", request, reply);
   }
 
-  std::string objection_to_get(const Pending& request, Bytes reply) const {
+  std::string objection_to_get(const Pending& request, Bytes reply) {
     const std::string_view text = as_text(reply);
-    if (text == "$-1\r\n" || text == "_\r\n")
-      return request.write == 0 ? ""
-                                : fmt::format(
-                                      "{} has been written, and the server has no value for it: does "
-                                      "it evict keys, for want of memory?",
-                                      name(request.key));
+    if (text == "$-1\r\n" || text == "_\r\n") {
+      ++gets_.misses;
+      return request.write == 0
+                 ? ""
+                 : fmt::format(
+                       "{} has been written, and the server has no value for it: does it evict "
+                       "keys, for want of memory, or does another program delete them?",
+                       name(request.key));
+    }
     const auto value = bulk(reply);
     if (!value) return unexpected_reply("GET", request, reply);
+    ++gets_.hits;
     const auto write = Value::write_of(*value, common_->mark);
-    if (!write && request.write == 0) return {};  // the value of an earlier load
+    if (!write && request.write == 0) {
+      ++gets_.not_verified;  // the value of an earlier load, or of somebody else
+      return {};
+    }
+    if (!write)
+      return fmt::format(
+          "{} has a value of {} bytes that this load has not written: does another load or program write the "
+          "same keys? --key-prefix says others",
+          name(request.key), value->size());
     if (write && *write < request.write)
       return fmt::format("{} has the value of write {}, but write {} came before the request",
                          name(request.key), *write, request.write);
-    if (!write || *write > ledger_.begun(request.key) || !Value(*common_, request.key, *write).is(*value))
+    if (*write > ledger_.begun(request.key) || !Value(*common_, request.key, *write).is(*value))
       return fmt::format("{} has a value of {} bytes that was never written to it", name(request.key),
                          value->size());
     return {};
@@ -235,8 +286,25 @@ class RespExchange final : public Exchange {
   std::string unexpected_reply(std::string_view command, const Pending& request, Bytes reply) const {
     const std::string_view text = as_text(reply);
     const bool is_error = text.starts_with('-');
-    return fmt::format("the server answers {} {} by {}'{}'", command, name(request.key),
-                       is_error ? "the error " : "", printable(text.substr(is_error ? 1 : 0, kShownReply)));
+    return fmt::format("the server answers {} {} by {}'{}'{}", command, name(request.key),
+                       is_error ? "the error " : "", printable(text.substr(is_error ? 1 : 0, kShownReply)),
+                       hint(text));
+  }
+
+  static std::string_view hint(std::string_view error) {
+    if (error.starts_with("-NOAUTH") || error.starts_with("-NOPERM"))
+      return "; this protocol sends no password: load a server without one (requirepass), or say -p script "
+             "with "
+             "--first 'AUTH PASSWORD\\r\\n'";
+    if (error.starts_with("-OOM")) return "; give the server more memory (maxmemory), or take fewer keys";
+    return {};
+  }
+
+  // Returns whether a key is left that write_more_greeting() would write.
+  bool has_more_to_fill() const {
+    for (std::uint64_t key = next_filled_; key < common_->workload.keys; key += common_->connections)
+      if (ledger_.confirmed(key) == 0) return true;
+    return false;
   }
 
   std::string name(std::uint64_t key) const {
@@ -253,8 +321,31 @@ class RespExchange final : public Exchange {
   Ledger& ledger_;
   const std::uint64_t own_, first_;
   std::deque<Pending> pending_;
-  std::size_t filling_ = 0;  // writes before the load that are not confirmed yet
+  std::uint64_t next_filled_ = 0;  // the next key to be written before the load
+  std::uint64_t filling_ = 0;      // writes before the load that are not confirmed yet
+  GetCounts gets_{};
   std::string complaint_;
+};
+
+// Adds the counts of GETs to the results.
+class RespClient final : public RequestService {
+ public:
+  RespClient(std::shared_ptr<Common> common, const Parameters& parameters, LoadRun& run)
+      : RequestService(
+            Own{[] { return std::make_unique<FoundCutter>(resp_finder(), kLargestMessage); }}, parameters,
+            [common](const Parameters& own) { return std::make_unique<RespExchange>(common, own); }, run),
+        common_(std::move(common)) {}
+
+  std::vector<ResultGroup> results() const override {
+    const GetCounts gets = common_->get_counts();
+    return {{"gets",
+             {{"hits", gets.hits}, {"misses", gets.misses}, {"not_verified", gets.not_verified}},
+             gets.not_verified > 0 ? "of the whole run; this load has not written what is not verified"
+                                   : "of the whole run"}};
+  }
+
+ private:
+  const std::shared_ptr<Common> common_;
 };
 
 }  // namespace
@@ -262,9 +353,7 @@ class RespExchange final : public Exchange {
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
   const std::uint64_t connections = run.plan().of_all_hosts();
   auto common = std::make_shared<Common>(workload(parameters, connections), connections);
-  return std::make_unique<RequestService>(
-      Own{[] { return std::make_unique<FoundCutter>(resp_finder(), kLargestMessage); }}, parameters,
-      [common](const Parameters& own) { return std::make_unique<RespExchange>(common, own); }, run);
+  return std::make_unique<RespClient>(std::move(common), parameters, run);
 }
 
 }  // namespace joust::resp

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <stdexcept>
 
 #include "base/printable.hpp"
+#include "base/refusal.hpp"
 #include "base/split.hpp"
 #include "base/units.hpp"
 
@@ -42,12 +42,15 @@ std::vector<ProtocolOption> options() {
            .standard = "",
            .serves = false},
           {.name = "fill",
-           .summary = "write every key before the load, so that each GET finds a value",
+           .summary =
+               "write every key before the load, up to 256 MiB, so that each GET finds a value; no: values "
+               "of others are not verified",
            .standard = "yes",
            .choices = {"no", "yes"},
            .serves = false},
           {.name = "maxmemory",
-           .summary = "bytes of all keys and values; a SET beyond is answered by an error",
+           .summary = "bytes of all keys and values; a SET beyond is answered by an error (memory for "
+                      "connections: --max-memory)",
            .standard = "64MiB",
            .loads = false}};
 }
@@ -57,21 +60,17 @@ namespace {
 constexpr std::uint64_t kMostKeys = 10'000'000;
 constexpr std::uint64_t kUsualKeys = 10'000, kUsualBytes = 32 << 20;
 constexpr std::uint64_t kMostRatio = 1'000'000;
-constexpr std::uint64_t kMostFilled = 256 << 20;  // bytes that wait to be sent before the load
+constexpr std::uint64_t kMostFilled = 256 << 20;  // bytes that are sent before the load
 constexpr std::uint64_t kCommandBytes = 100;      // of a write beside its value
 constexpr std::size_t kLongestPrefix = 200;
 constexpr std::uint64_t kLargestStore = std::uint64_t{1} << 40;
-
-[[noreturn]] void refuse(std::string_view option, const std::string& what) {
-  throw std::invalid_argument(fmt::format("--{}: {}", option, what));
-}
 
 void read_ratio(const std::string& text, Workload& into) {
   const auto parts = split(text, ':');
   const auto sets = parse_count(parts.front()), gets = parse_count(parts.back());
   if (parts.size() != 2 || !sets || !gets || *sets > kMostRatio || *gets > kMostRatio || *sets + *gets == 0)
-    refuse("ratio", fmt::format("'{}' is no ratio: say SET:GET as two numbers up to {}, such as 1:10",
-                                printable(text), kMostRatio));
+    refuse_option("ratio", fmt::format("'{}' is no ratio: say SET:GET as two numbers up to {}, such as 1:10",
+                                       printable(text), kMostRatio));
   into.sets = *sets;
   into.gets = *gets;
 }
@@ -79,7 +78,7 @@ void read_ratio(const std::string& text, Workload& into) {
 void read_prefix(const Parameters& parameters, Workload& into) {
   into.prefix = parameters.option("key-prefix");
   if (into.prefix.size() > kLongestPrefix)
-    refuse("key-prefix", fmt::format("at most {} bytes", kLongestPrefix));
+    refuse_option("key-prefix", fmt::format("at most {} bytes", kLongestPrefix));
 }
 
 // The sizes have been read.
@@ -90,13 +89,13 @@ void read_keys(const Parameters& parameters, std::uint64_t connections, Workload
     return;
   }
   const auto keys = parse_count(text);
-  if (!keys) refuse("key-maximum", keys.error());
-  if (*keys == 0 || *keys > kMostKeys) refuse("key-maximum", fmt::format("1 to {} keys", kMostKeys));
+  if (!keys) refuse_option("key-maximum", keys.error());
+  if (*keys == 0 || *keys > kMostKeys) refuse_option("key-maximum", fmt::format("1 to {} keys", kMostKeys));
   if (*keys < connections)
-    refuse("key-maximum",
-           fmt::format("{} keys for {} connections: each connection writes keys of its own, so "
-                       "there are at least as many",
-                       *keys, connections));
+    refuse_option("key-maximum",
+                  fmt::format("{} keys for {} connections: each connection writes keys of its own, so "
+                              "there are at least as many",
+                              *keys, connections));
   into.keys = *keys;
 }
 
@@ -106,7 +105,7 @@ void read_pattern(const Parameters& parameters, Workload& into) {
   double exponent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc() || end != text.data() + text.size() || !(exponent > 0 && exponent <= 5))
-    refuse("key-zipf-exp", fmt::format("'{}' is no number above 0 and up to 5", printable(text)));
+    refuse_option("key-zipf-exp", fmt::format("'{}' is no number above 0 and up to 5", printable(text)));
   if (name == "sequential") into.pattern = KeyPattern::sequential;
   if (name != "zipf") return;
   into.pattern = KeyPattern::zipf;
@@ -120,13 +119,19 @@ void read_sizes(const Parameters& parameters, Workload& into) {
   const auto parts = split(text, '-');
   const auto least = parse_bytes(parts.front()), most = parse_bytes(parts.back());
   if (parts.size() != 2 || !least || !most || *least < kLeastValue || *most > kLargestValue || *least > *most)
-    refuse("data-size-range", fmt::format("'{}' is no range of sizes: say LEAST-LARGEST, from {} B to {}",
-                                          printable(text), kLeastValue, format_size(kLargestValue)));
+    refuse_option("data-size-range",
+                  fmt::format("'{}' is no range of sizes: say LEAST-LARGEST, from {} B to {}",
+                              printable(text), kLeastValue, format_size(kLargestValue)));
   into.least_value = *least;
   into.largest_value = *most;
 }
 
 }  // namespace
+
+std::string no_effect(const std::string& option, const Parameters& client) {
+  if (option != "key-zipf-exp" || client.option("key-pattern") == "zipf") return {};
+  return "the keys are picked by --key-pattern " + client.option("key-pattern");
+}
 
 Workload workload(const Parameters& parameters, std::uint64_t connections) {
   Workload result;
@@ -137,16 +142,17 @@ Workload workload(const Parameters& parameters, std::uint64_t connections) {
   read_pattern(parameters, result);
   result.fills = parameters.option("fill") == "yes";
   if (result.fills && result.keys * (result.mean_value() + kCommandBytes) > kMostFilled)
-    refuse("fill", fmt::format("{} keys with values of {} on average are more than {}; take fewer keys "
-                               "(--key-maximum), smaller values (--payload), or --fill no",
-                               result.keys, format_size(result.mean_value()), format_size(kMostFilled)));
+    refuse_option("fill",
+                  fmt::format("{} keys with values of {} on average are more than {}; take fewer keys "
+                              "(--key-maximum), smaller values (--payload), or --fill no",
+                              result.keys, format_size(result.mean_value()), format_size(kMostFilled)));
   return result;
 }
 
 std::uint64_t most_memory(const Parameters& parameters) {
   const auto bytes = parse_bytes(parameters.option("maxmemory"));
-  if (!bytes) refuse("maxmemory", bytes.error());
-  if (*bytes == 0 || *bytes > kLargestStore) refuse("maxmemory", "1 B to 1 TiB");
+  if (!bytes) refuse_option("maxmemory", bytes.error());
+  if (*bytes == 0 || *bytes > kLargestStore) refuse_option("maxmemory", "1 B to 1 TiB");
   return *bytes;
 }
 

@@ -34,6 +34,9 @@ struct Workload {
   std::uint64_t mean_value() const { return (least_value + largest_value) / 2; }
 };
 
+// Returns why an option of the client has no effect; empty if it has one. See Protocol::no_effect.
+std::string no_effect(const std::string& option, const Parameters& client);
+
 // Parse the options. They throw std::invalid_argument.
 Workload workload(const Parameters& parameters, std::uint64_t connections);
 std::uint64_t most_memory(const Parameters& parameters);  // bytes of keys and values of a server

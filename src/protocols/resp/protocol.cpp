@@ -22,7 +22,17 @@ Protocol resp_protocol() {
   protocol.no_reconnect.clear();
   protocol.least_payload = resp::kLeastValue;
   protocol.verified = "value by value, against what was written";
+  protocol.verified_by = [](const Parameters& client) -> std::string {
+    if (client.option("fill") == "yes") return "value by value, against what was written";
+    return "value by value, against what was written; values that the load has not written are not verified";
+  };
   protocol.options = resp::options();
+  protocol.no_effect = [](const std::string& option, Role /*side*/, const Parameters& client) {
+    return resp::no_effect(option, client);
+  };
+  protocol.payload_unused = [](const Parameters& client) -> std::string {
+    return client.option("data-size-range").empty() ? "" : "--data-size-range has the sizes of values";
+  };
   protocol.make_server = resp::make_server;
   protocol.make_client = resp::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan& plan) {

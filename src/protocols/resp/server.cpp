@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/words.hpp"
 #include "protocols/resp/command.hpp"
 #include "protocols/resp/options.hpp"
 #include "protocols/resp/protocol.hpp"
@@ -51,6 +52,11 @@ class RespHandler final : public Handler {
     std::string_view name;
     std::size_t least, most;  // arguments
     void (RespHandler::*answer)(Arguments, Writer&);
+
+    std::string takes() const {
+      if (least == most) return most == 0 ? "no arguments" : counted(most, "argument");
+      return fmt::format("{} to {} arguments", least, most);
+    }
   };
   static constexpr std::size_t kAny = Command::kMostWords;
   static const std::array<Row, 11> kRows;
@@ -62,8 +68,7 @@ class RespHandler final : public Handler {
           fmt::format("-ERR unknown command '{}'\r\n", printable(command.name().substr(0, kShownName))));
     const Arguments arguments = command.arguments();
     if (arguments.size() < row->least || arguments.size() > row->most)
-      return replies.send(
-          fmt::format("-ERR '{}' takes {} to {} arguments here\r\n", row->name, row->least, row->most));
+      return replies.send(fmt::format("-ERR '{}' takes {} here\r\n", row->name, row->takes()));
     (this->*row->answer)(arguments, replies);
   }
 

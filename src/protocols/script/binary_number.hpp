@@ -15,6 +15,8 @@ struct BinaryNumber {
   std::size_t width = 0;  // bytes: 1, 2, 4 or 8; 0: there is none
   bool is_little = false;
 
+  bool operator==(const BinaryNumber&) const = default;
+
   // Takes the form from the begin of a text. Takes nothing, and has no width, if it does not begin with one.
   static BinaryNumber take_from(std::string_view& text);
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/printable.hpp"
+#include "base/refusal.hpp"
 #include "base/suggestion.hpp"
 #include "base/toml_objection.hpp"
 #include "base/units.hpp"
@@ -36,10 +37,6 @@ struct ScriptTexts {
   std::vector<Text> first_expect{};
   std::uint64_t seed = 0;
 };
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what) {
-  throw std::invalid_argument(fmt::format("{}: {}", where, what));
-}
 
 // Returns a template of the bytes that hexadecimal digits say: "0a ff".
 std::string template_of_hex(std::string_view digits, const std::string& where) {

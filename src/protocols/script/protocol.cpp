@@ -20,6 +20,10 @@ Protocol script_protocol() {
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.largest_payload = 60'000;  // of {bytes}: a server of joust takes requests of 64 KiB
+  protocol.payload_unused = [](const Parameters& client) -> std::string {
+    if (script::script_of(client)->uses_payload()) return {};
+    return "no message of the script has {bytes} or {binary}, whose size it is";
+  };
   protocol.no_reconnect.clear();
   protocol.verified_by = [](const Parameters& client) {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")

@@ -35,6 +35,23 @@ void check_depth(const Script& script, const LoadPlan& plan) {
         fmt::format("--depth: of {} requests under way several would have the same --reply-id", plan.depth));
 }
 
+// Refuses messages whose number is not the one that a reply has.
+void check_ids(const Script& script) {
+  const auto word = [](const BinaryNumber& form) {
+    return fmt::format("u{}{}", 8 * form.width, form.is_little ? "le" : "");
+  };
+  for (const Message& one : script.messages) {
+    const auto form = one.send.id();
+    if (!form)
+      throw std::invalid_argument(
+          "--reply-id: a message without {id:u16} has no number that its reply could have");
+    if (*form != script.id->form)
+      throw std::invalid_argument(
+          fmt::format("--reply-id: it is {}, and the message has {{id:{}}}: give both the same form",
+                      word(script.id->form), word(*form)));
+  }
+}
+
 }  // namespace
 
 const Message& Script::message(const MessageNumber& number) const {
@@ -50,6 +67,15 @@ const Message& Script::message(const MessageNumber& number) const {
 
 bool Script::checks_all() const {
   return std::ranges::all_of(messages, [](const Message& one) { return one.expect.checks(); });
+}
+
+bool Script::uses_payload() const {
+  const auto uses = [](const std::optional<Template>& form) { return form && form->uses_payload(); };
+  const auto expects = [](const Expectation& one) { return one.form().uses_payload(); };
+  return uses(first) || uses(last) || uses(first_answer) || std::ranges::any_of(first_expect, expects) ||
+         std::ranges::any_of(messages, [&](const Message& one) {
+           return one.send.uses_payload() || expects(one.expect) || uses(one.answer);
+         });
 }
 
 bool Script::takes_reply() const {
@@ -84,11 +110,7 @@ void check_client(const Script& script, const LoadPlan& plan) {
         "datagrams are lost and come late: a request needs a number that its reply has too: {id:u16} in "
         "--send, "
         "and --reply-id u16@BYTE");
-  const bool all_have_id = std::ranges::all_of(
-      script.messages, [](const Message& one) { return one.send.has(TemplatePart::Kind::id); });
-  if (script.id && !all_have_id)
-    throw std::invalid_argument(
-        "--reply-id: a message without {id:u16} has no number that its reply could have");
+  if (script.id) check_ids(script);
 }
 
 std::string why_no_answers(const Script& script) {

@@ -51,6 +51,7 @@ struct Script {
   const Message& message(const MessageNumber& number) const;
   // Returns whether each reply is checked by something.
   bool checks_all() const;
+  bool uses_payload() const;  // a text has {bytes} or {binary}
   bool takes_reply() const;  // a message has a part of the reply before it
 };
 

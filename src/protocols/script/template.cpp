@@ -307,6 +307,15 @@ bool Template::has(TemplatePart::Kind kind) const {
   return std::ranges::count(parts_, kind, &TemplatePart::kind) > 0;
 }
 
+std::optional<BinaryNumber> Template::id() const {
+  const auto found = std::ranges::find(parts_, TemplatePart::Kind::id, &TemplatePart::kind);
+  return found == parts_.end() ? std::nullopt : std::optional(found->binary);
+}
+
+bool Template::uses_payload() const {
+  return std::ranges::any_of(parts_, &TemplatePart::is_payload);
+}
+
 std::size_t Template::values() const {
   return static_cast<std::size_t>(std::ranges::count_if(parts_, &TemplatePart::has_value));
 }

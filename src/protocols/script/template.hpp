@@ -57,6 +57,8 @@ class Template {
   // no part of it.
   bool is_ambiguous() const;
   bool has(TemplatePart::Kind kind) const;
+  std::optional<BinaryNumber> id() const;  // the form of its {id}, of the first one if there are several
+  bool uses_payload() const;               // a part has the size of --payload
   std::size_t values() const;          // the number of placeholders with a value
   std::size_t most_value() const;      // the greatest N of {N}; 0: there is none
   std::string_view beginning() const;  // the literal that each message begins with

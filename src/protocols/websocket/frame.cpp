@@ -24,6 +24,12 @@ unsigned short_size(std::uint64_t payload) {
   return payload < kSize16 ? static_cast<unsigned>(payload) : payload <= 0xffff ? kSize16 : kSize64;
 }
 
+std::uint64_t payload_size(Bytes head) {
+  const auto size = std::to_integer<unsigned>(head[1]) & kSize;
+  if (size == kSize16) return read_big_endian<std::uint16_t>(head.data() + 2);
+  return size == kSize64 ? read_big_endian<std::uint64_t>(head.data() + 2) : size;
+}
+
 bool is_known(Opcode opcode) {
   return opcode <= Opcode::binary || (opcode >= Opcode::close && opcode <= Opcode::pong);
 }
@@ -37,6 +43,10 @@ std::size_t head_size(Bytes begin) {
 
 std::size_t head_size(const FrameHead& head) {
   return 2 + bytes_of_size(short_size(head.payload)) + (head.key ? sizeof(MaskKey) : 0);
+}
+
+std::uint64_t frame_size(Bytes begin) {
+  return head_size(begin) + payload_size(begin);
 }
 
 std::expected<FrameHead, Violation> read_head(Bytes bytes, Role sender) {
@@ -58,8 +68,7 @@ std::expected<FrameHead, Violation> read_head(Bytes bytes, Role sender) {
   if (is_masked != (sender == Role::dial))
     return refused(kProtocolError,
                    is_masked ? "a frame of the server is masked" : "a frame of the client is not masked");
-  if ((second & kSize) == kSize16) head.payload = read_big_endian<std::uint16_t>(bytes.data() + 2);
-  if ((second & kSize) == kSize64) head.payload = read_big_endian<std::uint64_t>(bytes.data() + 2);
+  head.payload = payload_size(bytes);
   if (short_size(head.payload) != (second & kSize))
     return refused(kProtocolError, "the size of a frame takes more bytes than it needs");
   if (head.payload > kLargestMessage) return refused(kTooLarge, "a message has more than 1 MiB");

@@ -26,12 +26,21 @@ constexpr bool is_control(Opcode opcode) {
 }
 
 // Codes of a close frame (section 7.4.1). A Violation also has statuses of HTTP, which are smaller.
-enum CloseCode : std::uint16_t { kNormal = 1000, kProtocolError = 1002, kNotUtf8 = 1007, kTooLarge = 1009 };
+enum CloseCode : std::uint16_t {
+  kNormal = 1000,
+  kGoingAway = 1001,
+  kProtocolError = 1002,
+  kUnsupportedData = 1003,
+  kNotUtf8 = 1007,
+  kPolicyViolation = 1008,
+  kTooLarge = 1009
+};
 
 // A rule that the peer has broken: what to answer, and the rule in words.
 struct Violation {
   std::uint16_t code = 0;  // a CloseCode, or a status of HTTP
   std::string_view words{};
+  bool is_close() const { return code >= kNormal; }  // and not a status of HTTP
 };
 
 using MaskKey = std::array<std::byte, 4>;
@@ -46,6 +55,9 @@ struct FrameHead {
 // Returns the size of the head that begins with these bytes, at least two.
 std::size_t head_size(Bytes begin);
 std::size_t head_size(const FrameHead& head);
+
+// Returns the size of the whole frame that begins with these bytes, which have all of its head.
+std::uint64_t frame_size(Bytes begin);
 
 // Reads a head of head_size() bytes, which a peer of this role has sent: only a client masks (section 5.1).
 std::expected<FrameHead, Violation> read_head(Bytes head, Role sender);

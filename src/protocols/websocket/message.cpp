@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/websocket/message.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/endian.hpp"
@@ -11,7 +13,6 @@ namespace {
 
 // The first byte tells them apart: that of a frame has its highest bit set, that of a head is a letter.
 constexpr unsigned kFrame = 0x80, kFrameOpcode = 0x0f, kViolation = 0;
-constexpr std::size_t kCodeBytes = 2;
 
 // Codes that a peer may send (section 7.4): the registered ones but those that stand for the lack of a code,
 // and those for libraries and applications.
@@ -51,6 +52,23 @@ std::string Message::of(const Violation& violation) {
   std::string text(1 + kCodeBytes, static_cast<char>(kViolation));
   write_big_endian(violation.code, reinterpret_cast<std::byte*>(text.data() + 1));
   return text.append(violation.words);
+}
+
+Bytes close_payload(const Violation& why, std::span<std::byte, kLargestControl> room) {
+  write_big_endian(why.code, room.data());
+  const Bytes words = as_bytes(why.words.substr(0, room.size() - kCodeBytes));
+  std::ranges::copy(words, room.begin() + kCodeBytes);
+  return room.first(kCodeBytes + words.size());
+}
+
+void write_bare(Opcode opcode, Bytes payload, Writer& writer) {
+  const FrameHead head{.opcode = opcode, .payload = payload.size()};
+  std::ranges::copy(payload, write_head(head, writer.extend(head_size(head) + payload.size()).data()));
+}
+
+void write_bare_close(const Violation& why, Writer& writer) {
+  std::array<std::byte, kLargestControl> payload{};
+  write_bare(Opcode::close, close_payload(why, payload), writer);
 }
 
 Violation objection_to_close(Bytes payload) {

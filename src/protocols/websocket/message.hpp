@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "joust/bytes.hpp"
+#include "joust/handler.hpp"
 #include "protocols/websocket/frame.hpp"
 
 namespace joust::websocket {
@@ -19,10 +21,22 @@ struct Message {
   // The form in which a violation is handed on.
   static std::string of(const Violation& violation);
 
+  // Returns whether nothing is heard after it.
+  bool ends_connection() const { return kind == Kind::close || kind == Kind::violation; }
+
   Kind kind{};
   Bytes payload{};         // of the handshake: all of the head; of a violation: its words
   std::uint16_t code = 0;  // of a violation or a close; 0: a close without a code
 };
+
+inline constexpr std::size_t kCodeBytes = 2;  // of a close code
+
+// Writes the payload of a close frame, with as many of the words as fit. Returns the bytes that it takes.
+Bytes close_payload(const Violation& why, std::span<std::byte, kLargestControl> room);
+
+// Send a frame, or a close, as a server does: not masked.
+void write_bare(Opcode opcode, Bytes payload, Writer& writer);
+void write_bare_close(const Violation& why, Writer& writer);
 
 // Returns the rule that the payload of a close frame breaks, if it breaks one (section 5.5.1); words are
 // empty otherwise.

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "joust/protocol.hpp"
+#include "protocols/websocket/client_side.hpp"
 #include "protocols/websocket/frame.hpp"
 
 namespace joust::websocket {
@@ -14,7 +14,7 @@ std::vector<ProtocolOption> options();
 
 // The way in which a client talks.
 struct Manner {
-  std::string path{}, host{};
+  Asked asked{};
   Opcode opcode = Opcode::binary;
   std::size_t fragment = 0;  // bytes of payload in a frame, at most; as many as a message may have: one frame
 };

@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <limits>
-#include <stdexcept>
 
+#include "base/refusal.hpp"
 #include "base/units.hpp"
 #include "protocols/work/busy_loop.hpp"
 
@@ -50,16 +50,15 @@ constexpr std::uint64_t kMostRoundsPerUs = 1'000'000;
 
 Duration time_of(const Parameters& parameters, const std::string& option) {
   const auto time = parse_duration(parameters.option(option));
-  if (!time) throw std::invalid_argument(fmt::format("--{}: {}", option, time.error()));
-  if (*time > kMostWork)
-    throw std::invalid_argument(fmt::format("--{}: at most {}", option, format_duration(kMostWork)));
+  if (!time) refuse_option(option, time.error());
+  if (*time > kMostWork) refuse_option(option, "at most " + format_duration(kMostWork));
   return *time;
 }
 
 std::uint64_t count_of(const Parameters& parameters, const std::string& option, std::uint64_t most) {
   const auto count = parse_count(parameters.option(option));
-  if (!count) throw std::invalid_argument(fmt::format("--{}: {}", option, count.error()));
-  if (*count > most) throw std::invalid_argument(fmt::format("--{}: at most {}", option, most));
+  if (!count) refuse_option(option, count.error());
+  if (*count > most) refuse_option(option, fmt::format("at most {}", most));
   return *count;
 }
 
@@ -68,10 +67,11 @@ std::uint64_t count_of(const Parameters& parameters, const std::string& option, 
 Labour labour(const Parameters& parameters) {
   const Duration time = time_of(parameters, "work"), most = time_of(parameters, "most-work");
   if (time > most)
-    throw std::invalid_argument(
-        fmt::format("--work: more than one request may ask for, which is {}; "
-                    "--most-work allows more",
-                    format_duration(most)));
+    refuse_option("work",
+                  fmt::format("more than one request may ask for, which is {}; --most-work allows more",
+                              format_duration(most)));
+  if (parameters.option("work-kind") == "sleep" && parameters.option("loop-speed") != "0")
+    refuse_option("loop-speed", "with --work-kind sleep there is no busy loop; leave it out");
   return {.time = time,
           .most = most,
           .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy,

@@ -132,7 +132,8 @@ void look_for_silence(const CaseResult& one, const Entry& entry, Findings& findi
     findings.warn("{}: {}", entry.contestant.name, describe(silence));
 }
 
-// Reports ended connections: a message of such a contestant costs part of a new connection too.
+// Reports connections that the server has ended: a message of such a contestant costs part of a new
+// connection too.
 void tell_handovers(const Entry& entry, Findings& findings) {
   std::uint64_t handovers = 0;
   for (const Trial& trial : entry.trials) handovers += trial.load ? trial.load->handovers : 0;
@@ -159,7 +160,7 @@ CheckResult check_answers(const RaceResult&, const CaseResult& one) {
       findings.bar(entry->contestant.name, "it was not measured");
     else
       look_for_silence(one, *entry, findings);
-    if (entry->is_contestant()) tell_handovers(*entry, findings);
+    if (entry->is_contestant() && !one.plan.load.messages_per_connection) tell_handovers(*entry, findings);
   }
   const std::string count = format_count(static_cast<double>(verified));
   if (one.verified.empty())

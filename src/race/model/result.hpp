@@ -97,6 +97,7 @@ struct Trial {
   std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
+  bool not_found = false;    // the program of a command is missing, or a part that it needs
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
 

@@ -42,6 +42,8 @@ std::string verified_by(const ProtocolRow& protocol, const Case& one) {
 std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.files) return "whole commands are timed, which have no generator";
   if (one.load.tls) return "a load without sockets has no TLS, so it says nothing of this one";
+  if (one.load.messages_per_connection)
+    return "a load without sockets opens no connections, so it says nothing of short ones";
   if (one.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";

@@ -219,6 +219,7 @@ class Running {
       if (who.trials.empty() || who.trials.back().failure != trial.failure)
         observer_.note(with_last_words(fmt::format("{}: {}", who.contestant.name, trial.failure), trial));
       advise(who, trial);
+      if (trial.not_found && who.trials.empty()) return leave_out(who, trial);
       if (++who.failures == kMostFailures)
         observer_.note(fmt::format("{} has failed {} times and is not tried any more", who.contestant.name,
                                    kMostFailures));
@@ -226,10 +227,18 @@ class Running {
     who.trials.push_back(std::move(trial));
   }
 
+  // Makes a contestant whose program is not here a row with the reason, as engines that are not available
+  // are. A program says on its last line what it lacks.
+  static void leave_out(Entry& who, const Trial& trial) {
+    who.unavailable = fmt::format("unavailable: {}", trial.failure);
+    if (!trial.last_words.empty()) who.unavailable += ": " + trial.last_words.back();
+    who.reason = who.unavailable;
+    who.ranked = false;
+  }
+
   // Says once how the programs of the sources are made.
   void advise(const Entry& who, const Trial& trial) {
-    const bool is_unbuilt = trial.failure.contains("was not found (exit code") &&
-                            is_built_program(who.contestant.command, scenario_.file);
+    const bool is_unbuilt = trial.not_found && is_built_program(who.contestant.command, scenario_.file);
     if (is_unbuilt && !std::exchange(advised_, true))
       observer_.note("script/build makes the programs of these sources: run it first");
   }

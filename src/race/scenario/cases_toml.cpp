@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/split.hpp"
 #include "base/words.hpp"
 #include "race/scenario/load_toml.hpp"
 #include "race/set_up/sweep.hpp"
@@ -42,6 +43,8 @@ void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
   }
 }
 
+constexpr std::string_view kTransport = "transport";
+
 // Returns the values of a sweep, "1..20" or a list of values, as one text.
 std::string sweep_values(const toml::node& given) {
   const toml::array* const array = given.as_array();
@@ -58,7 +61,11 @@ void read_sweep(TableReader& reader, Case& one) {
   if (table->size() != 1) reader.wrong("sweep", "allowed: one axis, such as connections = \"1..20\"");
   TableReader values(*table, reader.path() + "sweep.", reader.problems());
   for (const auto& [axis, given] : *table) {
-    if (auto sweep = parse_sweep(axis.str(), sweep_values(given)))
+    if (axis.str() == kTransport && reader.path().empty()) continue;  // of contestants: see read_transports()
+    if (axis.str() == kTransport)
+      values.wrong(axis.str(),
+                   "is of the contestants, which all cases have; allowed: in the document's [sweep]");
+    else if (auto sweep = parse_sweep(axis.str(), sweep_values(given)))
       one.sweep = std::move(*sweep);
     else
       values.wrong(axis.str(), sweep.error());
@@ -134,6 +141,16 @@ void read_socket(TableReader& reader, SocketPlan& socket) {
     socket.receive_buffer_bytes = bytes;
   if (const auto peers = options.count("backlog", 1, kMostBacklog)) socket.backlog = peers;
   options.finish();
+}
+
+std::vector<std::string> read_transports(const toml::table& document) {
+  const toml::node* const values = document.at_path("sweep.transport").node();
+  std::vector<std::string> transports;
+  if (values == nullptr) return transports;
+  std::string words = sweep_values(*values);
+  std::erase(words, ' ');
+  for (const std::string_view each : split(words, ',')) transports.emplace_back(each);
+  return transports;
 }
 
 Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, Scenario& scenario) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <set>
+#include <string>
+#include <vector>
 
 #include "race/model/scenario.hpp"
 #include "race/scenario/toml_reader.hpp"
@@ -13,6 +15,9 @@ using Sizes = std::set<Size>;
 
 // Reads the table [socket] of a document or of a case, which overwrites only the values it gives.
 void read_socket(TableReader& reader, SocketPlan& socket);
+
+// Returns the transports of a document's [sweep] transport = ["tcp", "unix"]; none without it.
+std::vector<std::string> read_transports(const toml::table& document);
 
 // Reads the cases of a scenario, whose file and [socket] are known: the document's own protocol, [options],
 // [load] and [sweep], and its [[case]] tables. A [[case]] table overwrites only the values it gives, also

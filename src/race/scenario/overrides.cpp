@@ -11,6 +11,7 @@
 #include "base/words.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/named_command.hpp"
+#include "race/scenario/transports.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"
@@ -66,28 +67,8 @@ std::optional<std::vector<std::string>> swept_transports(const std::string& swee
   if (!sweep.starts_with(kAxis)) return std::nullopt;
   std::vector<std::string> transports;
   for (const std::string_view each : split(std::string_view(sweep).substr(kAxis.size()), ','))
-    if (std::ranges::count(transports, each) == 0) transports.emplace_back(each);
+    transports.emplace_back(each);
   return transports;
-}
-
-// Replaces each engine by one contestant for each transport. A command listens where it does.
-std::expected<void, std::string> sweep_transports(const std::vector<std::string>& transports,
-                                                  Scenario& scenario, const Catalogue& catalogue) {
-  std::vector<Contestant> contestants;
-  for (const Contestant& contestant : scenario.contestants) {
-    if (contestant.external()) {
-      contestants.push_back(contestant);
-      continue;
-    }
-    for (const std::string& transport : transports) {
-      Contestant& one = contestants.emplace_back(contestant);
-      if (auto set = set_knob(one.server, "transport", transport, Role::serve, catalogue); !set)
-        return std::unexpected("--sweep: " + set.error());
-      if (transport != EngineChoice().transport) one.name += fmt::format(":transport={}", transport);
-    }
-  }
-  scenario.contestants = std::move(contestants);
-  return {};
 }
 
 std::expected<void, std::string> replace_load(const Overrides& given, Scenario& scenario) {
@@ -212,7 +193,8 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto replaced = replace_load(given, scenario); !replaced) return replaced;
   if (auto replaced = replace_contestants(given, scenario, catalogue); !replaced) return replaced;
   if (const auto transports = given.sweep ? swept_transports(*given.sweep) : std::nullopt)
-    if (auto swept = sweep_transports(*transports, scenario, catalogue); !swept) return swept;
+    if (auto swept = sweep_transports(*transports, scenario, catalogue); !swept)
+      return std::unexpected("--sweep: " + swept.error());
   for (Case& one : scenario.cases) {
     if (given.protocol)
       if (const auto problem = set_protocol(one, *given.protocol, catalogue, ""))

@@ -16,6 +16,7 @@
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/scenario/toml_reader.hpp"
+#include "race/scenario/transports.hpp"
 #include "race/set_up/validity.hpp"
 
 // The format, with every key, is described in docs/scenario.md; here each table has one function.
@@ -216,6 +217,9 @@ void read_document(const toml::table& document, const Catalogue& catalogue, Size
   read_limits(reader.table("limits"), scenario.limits, problems);
   read_cpus(reader.table("cpus"), scenario.cpus, problems);
   read_contestants(reader, catalogue, scenario, problems);
+  if (const auto transports = read_transports(document); !transports.empty())
+    if (const auto swept = sweep_transports(transports, scenario, catalogue); !swept)
+      reader.wrong("sweep", swept.error());
   reader.finish();
   if (!problems.empty()) return;
   const auto problem = complete(scenario, catalogue);

@@ -101,6 +101,9 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
   const ProtocolOption* found = row->option(option);
   if (found == nullptr)
     return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
+  if (value.contains('\0'))
+    return fmt::format(
+        "option '{}': the value has a byte of value 0, which a race cannot pass to its processes", option);
   if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
   return not_allowed(fmt::format("'{}' is no value of option '{}'", value, option), value, found->choices);
 }

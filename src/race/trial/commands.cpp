@@ -65,7 +65,7 @@ std::string protocol_word(const Case& one) {
 }
 
 // Adds the load. A child with turns gets no duration or number of messages. In process no connection can be
-// lost, so none is dialled again.
+// lost or ended, so none is dialled again.
 void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan& limits, PlanAs how) {
   LoadPlan load = one.load;
   load.request_timeout = limits.request_timeout;
@@ -75,7 +75,10 @@ void add_load(Words& words, const Case& one, const Entry& entry, const LimitPlan
     load.duration = LoadPlan().duration;
     load.warmup = {};
   }
-  if (entry.in_process) apply({{"reconnect", "never"}}, load, LoadPlan());
+  if (entry.in_process) {
+    apply({{"reconnect", "never"}}, load, LoadPlan());
+    load.messages_per_connection.reset();
+  }
   if (how == PlanAs::document) return add(words, "--plan", plan_json(load).dump());
   for (std::string& word : load_flags(load, LoadPlan())) words.push_back(std::move(word));
   // Passes a rate that is a share of a capacity not known yet.
@@ -106,7 +109,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  add_socket(words, one.socket, client, entry.client_tcp);
+  if (!entry.in_process) add_socket(words, one.socket, client, entry.client_tcp);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);

@@ -139,10 +139,12 @@ bool TrialSides::await_external(std::uint16_t port) {
 
 bool TrialSides::fail_waiting(const Part& part, const std::string& what, Duration patience,
                               const std::string& hint) {
-  if (external() && &part == &server() && part.child->exit_code() == kNotFound)
+  if (external() && &part == &server() && part.child->exit_code() == kNotFound) {
+    trial_.not_found = true;
     return fail(
         fmt::format("the command, or a library that it needs, was not found (exit code {})", kNotFound),
         part);
+  }
   if (part.child->ended())
     return fail(fmt::format("{} ended before it could {}: {}", part.name, what, part.child->how_it_ended()),
                 part);

@@ -35,17 +35,17 @@ std::string csv_cell(std::string text) {
 
 std::string csv_text(const Document& document) {
   std::string csv =
-      "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high\n";
+      "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high,verified\n";
   for (const Heat& heat : document.heats)
     for (const Runner& runner : heat.runners)
       for (const FigureRow& row : figure_rows()) {
         const Measured* const figure = runner.figure(row.key);
         if (figure == nullptr) continue;
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(heat.name),
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(heat.name),
                            csv_cell(runner.name), kind_name(runner.kind), runner.ranked, runner.at_least,
                            csv_place(runner.place), csv_place(runner.cost_place), csv_cell(row.name), row.key,
                            unit_text(row.unit), exact(figure->value), csv_number(figure->low),
-                           csv_number(figure->high));
+                           csv_number(figure->high), !heat.unverified);
       }
   return csv;
 }

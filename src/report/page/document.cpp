@@ -157,6 +157,7 @@ Heat read_heat(const Node& node) {
             .identity = identity_of(node),
             .ranked_by = node["ranked_by"].text(),
             .moves_files = node.find("files").has_value(),
+            .unverified = !node.find("files") && node.json().contains("verified") && !node.find("verified"),
             .point = read_point(node)};
   if (heat.by_latency() && heat.ranked_by != "p99" && heat.ranked_by != "p50" && heat.ranked_by != "mean")
     node["ranked_by"].fail(

@@ -71,6 +71,7 @@ struct Heat {
   std::string identity{};   // protocol and load, without the length; equal in all races of one kind
   std::string ranked_by{};  // throughput, p99, p50 or mean
   bool moves_files = false;
+  bool unverified = false;  // nothing says what a right reply is: any reply counted
   std::optional<AxisPoint> point{};
   std::vector<Runner> runners{};
   std::vector<Finding> findings{};

@@ -115,8 +115,9 @@ std::string prometheus_metric(const Document& document, const FigureRow& row, co
     const Measured* const figure = runner.figure(row.key);
     const auto shown = figure == nullptr ? std::nullopt : value(*figure);
     if (shown)
-      text += fmt::format("{}{{case={},contestant={}}} {}\n", name, prometheus_label(heat.name),
-                          prometheus_label(runner.name), exact(*shown));
+      text += fmt::format("{}{{case={},contestant={}{}}} {}\n", name, prometheus_label(heat.name),
+                          prometheus_label(runner.name), heat.unverified ? ",replies=\"unverified\"" : "",
+                          exact(*shown));
   });
   return text;
 }

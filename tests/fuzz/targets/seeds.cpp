@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to a folder of DIRECTORY for each
-// kind: file, listing, broadcast, work, http, resp, websocket, datagram, journal and handshake.
+// kind: file, listing, broadcast, work, http, resp, websocket, websocket_room, datagram, journal and
+// handshake.
 #include <filesystem>
 #include <fstream>
 
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
   write(folder / "http", joust::fuzz::http_corpus());
   write(folder / "resp", joust::fuzz::resp_corpus());
   write(folder / "websocket", joust::fuzz::websocket_corpus());
+  write(folder / "websocket_room", joust::fuzz::websocket_room_corpus());
   write(folder / "datagram", joust::fuzz::datagram_corpus());
   write(folder / "journal", joust::fuzz::journal_corpus());
   write(folder / "handshake", joust::fuzz::handshake_corpus());

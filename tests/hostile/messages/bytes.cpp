@@ -27,6 +27,7 @@ std::unique_ptr<Messages> messages_of(const std::string& protocol, Chance& chanc
   if (protocol == "broadcast") return broadcast_messages(chance);
   if (protocol == "file") return file_messages(chance);
   if (protocol == "http") return http_messages(chance);
+  if (protocol == "resp") return resp_messages(chance);
   if (protocol == "websocket") return websocket_messages(chance);
   if (protocol == "work") return work_messages(chance);
   return byte_messages(chance);
