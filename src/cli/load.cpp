@@ -96,6 +96,25 @@ bool travels_inside(const Program& program, const std::string& name, const std::
          std::ranges::find(framing->choices, outer) != framing->choices.end();
 }
 
+// Takes what the conductor of a load over several hosts has determined, in place of the options.
+void take_part(Load& load) {
+  load.part = part_from(load.hosts.part);
+  if (!load.part)
+    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
+  load.connect = load.part->connect;
+  load.json = load.part->json;
+  load.progress = "none";
+  load.events = true;
+}
+
+void prepare_start(Load& load) {
+  if (load.plan.turns || load.search_option->given() || load.tries > 0)
+    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
+  const auto time = parse_start(load.hosts.start_at);
+  if (!time) throw UsageError("--start-at: " + time.error());
+  load.begins = *time;
+}
+
 }  // namespace
 
 void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
