@@ -51,25 +51,6 @@ was measured, or it was interrupted.)",
                          : "");
 }
 
-// Takes what the conductor of a load over several hosts has determined, in place of the options.
-void take_part(Load& load) {
-  load.part = part_from(load.hosts.part);
-  if (!load.part)
-    throw UsageError("--load-part is passed by joust itself, to the processes of a load over several hosts");
-  load.connect = load.part->connect;
-  load.json = load.part->json;
-  load.progress = "none";
-  load.events = true;
-}
-
-void prepare_start(Load& load) {
-  if (load.plan.turns || load.criterion || load.tries > 0)
-    throw UsageError("--start-at is for one measurement: it excludes --search, --try and --turns");
-  const auto time = parse_start(load.hosts.start_at);
-  if (!time) throw UsageError("--start-at: " + time.error());
-  load.begins = *time;
-}
-
 // Makes the plan of --try: a few messages on one connection, one after the other.
 void make_trial(Load& load) {
   for (const char* setting : {"messages", "duration", "warmup", "connections", "rate", "interval", "depth"})

@@ -26,8 +26,8 @@ std::string help_of(const std::string& name, const Program& program) {
   return join(meanings, "; ");
 }
 
-// Returns the row by which values of an option are read, of those of all protocols that have one of that name:
-// the one that takes a file, if there is one. Which protocol is spoken is not known yet.
+// Returns the row by which values of an option are read, of those of all protocols that have one of that
+// name: the one that takes a file, if there is one. Which protocol is spoken is not known yet.
 const ProtocolOption& row_that_reads(const ProtocolOption& first, const Program& program) {
   for (const Protocol* protocol : program.all_protocols())
     for (const ProtocolOption& option : protocol->options)
