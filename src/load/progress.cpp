@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "load/progress.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace joust {
@@ -68,9 +69,11 @@ Time Progress::deadline() const {
 
 // By a schedule, a request is due at its place in the schedule, however late the loop sends it. The delay
 // counts as latency; otherwise a slow client would hide the latency that it causes. Without a schedule it is
-// due when its slot is free: before `now` only if it has waited for a connection.
+// due when its slot is free: before `now` only if it has waited for a connection in this turn, or window.
 void Progress::sent(std::uint64_t number, Time slot_free, Time now) {
   const bool by_schedule = plan().has_schedule() && !in_advance();
+  if (slot_free < now && run_->start()) slot_free = std::max(slot_free, *run_->start());
+  if (slot_free < now && plan().messages && run_->opens()) slot_free = std::max(slot_free, *run_->opens());
   const Time due = by_schedule ? schedule_.next() : slot_free;
   outstanding_.push(number, due, plan().open_loop() ? std::optional(now) : std::nullopt);
   if (phase_ == Phase::measuring || phase_ == Phase::ready || plan().warmup == Duration{}) ++in_window_;
@@ -238,9 +241,9 @@ void Progress::fail(Time now) {
 
 // Leaves the remaining work in the channel. Requests written in advance were not sent: the next connection
 // writes its own.
-void Progress::leave(Channel& channel, bool greeted, Time now) {
-  if (greeted && records(now)) record_.failed(outstanding_);
-  if (plan().turns && greeted) {
+void Progress::leave(Channel& channel, bool takes_part, Time now) {
+  if (takes_part && records(now)) record_.failed(outstanding_);
+  if (plan().turns && takes_part) {
     lose_schedule();
     run_->gone(turn_, phase_ == Phase::waiting, now);
   } else if (plan().has_schedule()) {

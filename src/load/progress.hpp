@@ -78,10 +78,10 @@ class Progress {
   void fail(Time now);
 
   // Connections in place of this one.
-  void leave(Channel& channel, bool greeted, Time now);  // the connection is lost
-  bool rejoin(Channel& channel, Time now);               // returns whether the load is running
-  std::unique_ptr<Handover> hand_over(Time now);         // the connection has ended with a reply
-  void go_on(Time now) { slot_free_ = now; }             // the next connection is open
+  void leave(Channel& channel, bool takes_part, Time now);  // the connection is lost
+  bool rejoin(Channel& channel, Time now);                  // returns whether the load is running
+  std::unique_ptr<Handover> hand_over(Time now);            // the connection has ended with a reply
+  void go_on(Time now) { slot_free_ = now; }                // the next connection is open
 
  private:
   const LoadPlan& plan() const { return run_->plan(); }

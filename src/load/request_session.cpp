@@ -138,7 +138,7 @@ void RequestSession::conclude(Time now) {
     advance(now);
   }
   progress_.finish_if_done(now);
-  if (finished() && !failed_ && (!ended_ || ends_by_plan())) writer_.write_last();
+  if (finished() && !failed_ && greeted_ && (!ended_ || ends_by_plan())) writer_.write_last();
 }
 
 // The replies.
@@ -354,11 +354,12 @@ void RequestSession::fail(const Failure& failure, Time now) {
 
 // Leaves the channel to the next connection, which joins the load.
 void RequestSession::leave_channel(const Failure& failure, Time now) {
+  const bool takes_part = greeted_ || channel_.handover;
   failed_ = true;
   channel_.handover.reset();
-  if (greeted_) exchange_->on_failure();
+  if (takes_part) exchange_->on_failure();
   channel_.requests += writer_.requests();
-  progress_.leave(channel_, greeted_, now);
+  progress_.leave(channel_, takes_part, now);
   run_.lost(std::move(channel_), failure, now);
 }
 

@@ -149,7 +149,7 @@ const std::array<LoadSetting, 21> kSettings{{
      .kind = Kind::count,
      .least = 1,
      .most = 1'000'000,
-     .help = "connections, open all the while",
+     .help = "connections, open at the same time",
      .get = get<&LoadPlan::connections>,
      .set = set<&LoadPlan::connections>},
     {.key = "messages",
@@ -169,7 +169,7 @@ const std::array<LoadSetting, 21> kSettings{{
      .least = 1,
      .most = kMostWhole,
      .help = "end a connection after so many replies, and dial another one in its place at once: short "
-             "connections; the wait for the new one counts as latency",
+             "connections; the wait for the new one, with handshakes and last words, counts as latency",
      .standard = "connections last",
      .get = get<&LoadPlan::messages_per_connection>,
      .set = set<&LoadPlan::messages_per_connection>},

@@ -77,6 +77,25 @@ class RepeatedLoads(Case):
             done, _ = self.load("--plan", file, "--data", f"@{body}")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_an_empty_file_and_one_that_is_nested_too_deeply_are_refused(self):
+        for text in ("", '{"plan":' * 200_000 + "1" + "}" * 200_000,
+                     '{"plan": {}, "x": ' + "[" * 99 + "]" * 99 + "}"):
+            with open(self.path("plan.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+            self.refused(run("load", "-p", "echo", "--plan", self.path("plan.json")), "it is no JSON object")
+
+    def test_a_knob_that_another_one_decides_is_not_repeated(self):
+        result = self.path("ring.json")
+        if run("load", "-e", "io-uring:receives=single", "-p", "echo", "--connect", "127.0.0.1:1", "-m", 1,
+               "--try", 1).stderr.count("unavailable"):
+            self.skipTest("io_uring is not available here")
+        with Server("-p", "echo") as server:
+            done = run("load", "-e", "io-uring:receives=single", "-p", "echo", "--connect", server.address,
+                       "-m", 5, "--json", result)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = run("load", "--plan", result)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_documents_that_are_no_result_of_a_load(self):
         with Server("-e", "epoll", "-p", "echo") as server:
             file, _ = self.result("-p", "echo", "--connect", server.address, "-m", 3)

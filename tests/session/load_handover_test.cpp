@@ -174,6 +174,17 @@ TEST_F(Handovers, OneThatFailsComesBackIfThePlanSaysSo) {
   EXPECT_EQ(run_->connections_failed(), 0U);
 }
 
+TEST_F(Handovers, ADialThatFailsLosesWhatWasInHandAlsoIfItComesBack) {
+  begin({.duration = seconds(1), .depth = 3, .reconnect = LoadPlan::Reconnect::always});
+  heard(first());
+  hear(first(), "0 last\n", kOpened + milliseconds(10));
+  ASSERT_TRUE(client_->redial(kOpened + milliseconds(10)).has_value());
+  client_->not_opened(kNobodyThere, kOpened + milliseconds(11));
+  EXPECT_EQ(counts().sent, 3U);
+  EXPECT_EQ(counts().failed, 2U);
+  EXPECT_TRUE(balances());
+}
+
 // Connections that the load ends (LoadPlan::messages_per_connection).
 
 TEST_F(Handovers, TheLoadEndsAConnectionAfterSoManyReplies) {

@@ -63,6 +63,37 @@ TEST_F(HandoversInTurns, ItIsDialledAgainAtRestAndTakesPartInTheNextTurn) {
   expect_no_failure();
 }
 
+TEST_F(HandoversInTurns, ATurnEndsThoughTheNextConnectionIsLost) {
+  sessions_.clear();
+  begin({.connections = 2, .turns = true, .reconnect = LoadPlan::Reconnect::always});
+  turn(kOpened);
+  heard(first());
+  heard(*sessions_[1]);
+  hear(first(), "0 last\n", kOpened + milliseconds(5));
+  ASSERT_TRUE(client_->redial(kOpened + milliseconds(5)).has_value());
+  client_->not_opened(kNobodyThere, kOpened + milliseconds(6));
+  hear(*sessions_[1], "0\n", kOpened + milliseconds(11));
+  EXPECT_EQ(rested(), 1);
+}
+
+TEST_F(HandoversInTurns, TheRestBetweenTwoTurnsIsNoLatency) {
+  sessions_.clear();
+  begin({.messages_per_connection = 1, .turns = true, .counted_turns = true});
+  run_->begin_counted_turn(kOpened, 1, true);
+  wake(kOpened);
+  heard(first());
+  hear(first(), "0\n", kOpened + milliseconds(1));
+  ASSERT_TRUE(client_->redial(kOpened + milliseconds(1)).has_value());
+  const Time again = kOpened + seconds(10);
+  run_->begin_counted_turn(again, 1, true);
+  Session& next = connect(again + milliseconds(1));  // it was dialled at rest
+  wake(again + milliseconds(1));
+  EXPECT_EQ(heard(next), "0\n");
+  hear(next, "0\n", again + milliseconds(3));
+  EXPECT_EQ(counts().verified, 2U);
+  EXPECT_EQ(run_->recorder().latencies().max(), 3'000'000U);
+}
+
 // It was not there while the turn passed, and writes its first requests once.
 TEST_F(HandoversInTurns, ATurnMayEndBetweenTwoConnections) {
   turn(kOpened);

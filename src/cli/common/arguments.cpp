@@ -28,6 +28,10 @@ constexpr bool is_unlimited(Duration /*most*/) {
   return false;
 }
 
+Wait wait_of(const std::string& word) {
+  return word == "spin" ? Wait::spin : word == "adaptive" ? Wait::adaptive : Wait::block;
+}
+
 template <typename Into, typename Value, typename Parse, typename Format>
 Option add_scaled(Command command, const std::string& flags, Into& into, const std::string& help, Value least,
                   Value most, Parse parse, Format format) {
@@ -170,7 +174,14 @@ void EngineArguments::take_stored(const std::string& stored_engine, std::uint64_
   if (!flags_.at("threads").given()) threads = stored_threads;
   if (!flags_.at("wait").given()) wait = stored_wait;
   const Engine* const chosen = find_engine(engine);
+  EngineOptions stored{
+      .threads = static_cast<unsigned>(threads), .wait = wait_of(wait), .knobs = stored_knobs};
+  if (chosen != nullptr)
+    for (const Knob& knob : chosen->knobs) stored.knobs.emplace(knob.name, knob.choices.front());
   for (const auto& [name, value] : stored_knobs) {
+    // A result has the values that other choices decide, and nobody has given them.
+    if (chosen != nullptr && chosen->decided != nullptr && !chosen->decided(name, stored).by.empty())
+      continue;
     const auto is_standard = [&](const Knob& knob) {
       return knob.name == name && knob.choices.front() == value;
     };
@@ -185,8 +196,7 @@ const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) cons
 }
 
 EngineOptions EngineArguments::options(const Engine& chosen) const {
-  const Wait way = wait == "spin" ? Wait::spin : wait == "adaptive" ? Wait::adaptive : Wait::block;
-  return engine_options(chosen, static_cast<unsigned>(threads), way, knobs);
+  return engine_options(chosen, static_cast<unsigned>(threads), wait_of(wait), knobs);
 }
 
 std::vector<std::string> EngineArguments::remarks(const Engine& chosen) const {

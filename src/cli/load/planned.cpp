@@ -58,7 +58,7 @@ std::string objection_to(const Json& document) {
 
 std::expected<PlannedLoad, std::string> planned_in(const std::string& text) {
   auto plan = plan_from(text);
-  const Json document = Json::parse(text, nullptr, false);
+  const Json document = parsed_shallow(text);
   if (document.is_object())
     if (const std::string objection = objection_to(document); !objection.empty())
       return std::unexpected(objection);
@@ -79,7 +79,7 @@ std::expected<PlannedLoad, std::string> read_planned(const std::string& given) {
   errno = 0;
   std::ifstream file(given);
   std::stringstream text;
-  if (!file || !(text << file.rdbuf()))
+  if (!file || (!(text << file.rdbuf()) && errno != 0))  // an empty file is no JSON
     return std::unexpected(fmt::format("{}: {}", given, std::strerror(errno == 0 ? EIO : errno)));
   auto load = planned_in(text.str());
   if (!load) return std::unexpected(fmt::format("{}: {}", given, load.error()));

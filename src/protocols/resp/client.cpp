@@ -42,7 +42,11 @@ struct GetCounts {
 // The state that all connections of a load share.
 struct Common {
   Common(Workload how, std::uint64_t connection_count)
-      : workload(std::move(how)), connections(connection_count), ledger(workload.keys) {
+      : workload(std::move(how)),
+        connections(connection_count),
+        ledger(workload.keys),
+        next_filled(connection_count) {
+    for (std::uint64_t i = 0; i < connections; ++i) next_filled[i] = i;
     const std::size_t size = workload.prefix.size() + kKeyDigits;
     set_head = fmt::format("*3\r\n$3\r\nSET\r\n${}\r\n{}", size, workload.prefix);
     get_head = fmt::format("*2\r\n$3\r\nGET\r\n${}\r\n{}", size, workload.prefix);
@@ -51,6 +55,8 @@ struct Common {
   const Workload workload;
   const std::uint64_t connections;
   Ledger ledger;
+  // For each connection the first of its keys whose fill has no reply yet. Used by the connection only.
+  std::vector<std::uint64_t> next_filled;
   std::string set_head, get_head;  // a command up to the number of its key
   // Marks the values of this load: a server may still have those of another one.
   const std::uint32_t mark = static_cast<std::uint32_t>(random_key().low);
@@ -129,7 +135,7 @@ class RespExchange final : public Exchange {
 
   bool write_greeting(Writer& greeting) override {
     if (!common_->workload.fills) return false;
-    next_filled_ = own_;
+    next_filled_ = common_->next_filled[own_];
     write_more_greeting(greeting);
     return filling_ > 0;
   }
@@ -138,7 +144,6 @@ class RespExchange final : public Exchange {
     const Workload& workload = common_->workload;
     const std::uint64_t step = std::max<std::uint64_t>(1, kFillStepBytes / workload.largest_value);
     for (; next_filled_ < workload.keys && filling_ < step; next_filled_ += common_->connections) {
-      if (ledger_.confirmed(next_filled_) != 0) continue;
       write_set(next_filled_, greeting);
       ++filling_;
     }
@@ -163,6 +168,7 @@ class RespExchange final : public Exchange {
     complaint_ = request.is_set ? objection_to_set(request, reply) : objection_to_get(request, reply);
     if (!complaint_.empty()) return MessageKind::wrong;
     if (request.is_set) ledger_.confirm(request.key, request.write);
+    if (filling_ > 0) common_->next_filled[own_] = request.key + common_->connections;
     pending_.pop_front();
     if (filling_ == 0) return MessageKind::reply;
     return --filling_ == 0 && !has_more_to_fill() ? MessageKind::greeting : MessageKind::other;
@@ -301,11 +307,7 @@ class RespExchange final : public Exchange {
   }
 
   // Returns whether a key is left that write_more_greeting() would write.
-  bool has_more_to_fill() const {
-    for (std::uint64_t key = next_filled_; key < common_->workload.keys; key += common_->connections)
-      if (ledger_.confirmed(key) == 0) return true;
-    return false;
-  }
+  bool has_more_to_fill() const { return next_filled_ < common_->workload.keys; }
 
   std::string name(std::uint64_t key) const {
     return fmt::format("{}{:0{}}", printable(common_->workload.prefix), key, kKeyDigits);

@@ -10,12 +10,17 @@ namespace joust::hostile {
 Conversation websocket_conversation(const Circumstances& circumstances) {
   namespace words = websocket::test;
   using websocket::Opcode;
-  return [&circumstances](std::uint64_t number, Chance& chance) {
+  const std::string goodbye = words::bare(Opcode::close, words::code(1001, "the server stops"));
+  return [&circumstances, goodbye](std::uint64_t number, Chance& chance) {
     constexpr std::size_t kMostPayload = 60'000;
     conformance::Peer peer(circumstances.server);
     const auto ask = [&](const std::string& request, const std::string& right) {
       peer.send(request);
-      if (peer.receive(right.size()) != right) throw WrongReply("a reply has other bytes than it should");
+      const std::string came = peer.receive(right.size());
+      if (came == right) return;
+      if (circumstances.stopping && goodbye.starts_with(came))
+        throw std::runtime_error("the server takes its leave");
+      throw WrongReply("a reply has other bytes than it should");
     };
     ask(words::request(), words::answer());
     for (std::uint64_t requests = chance.size(8); requests > 0; --requests) {
