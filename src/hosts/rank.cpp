@@ -31,7 +31,10 @@ std::optional<Rank> take_rank() {
   if (relay)
     for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", kRelayVariable})
       ::unsetenv(name);
-  return Rank{.rank = *rank, .size = *size, .relay = relay.value_or(-1)};
+  return Rank{.rank = *rank,
+              .size = *size,
+              .relay = relay.value_or(-1),
+              .on_one_host = number_in("OMPI_COMM_WORLD_LOCAL_SIZE") == size};
 }
 
 std::expected<std::string, std::string> relay_program() {

@@ -13,7 +13,8 @@ inline constexpr const char* kRelayVariable = "JOUST_RELAY";
 // The place of this process among those that mpirun has started, from 0 on.
 struct Rank {
   int rank = 0, size = 1;
-  int relay = -1;  // the socket to its relay; -1: it has none yet
+  int relay = -1;            // the socket to its relay; -1: it has none yet
+  bool on_one_host = false;  // mpirun has started all of them on this host
 };
 
 // Returns the place of this process; nothing if mpirun has not started it, or no other process beside it.

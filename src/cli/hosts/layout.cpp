@@ -67,6 +67,16 @@ Layout usual_layout(std::size_t hosts, bool one_serves) {
   return layout;
 }
 
+Layout with_servers_for(Layout layout, std::uint64_t connections, std::uint64_t most) {
+  if (layout.servers.empty()) return layout;
+  const auto share = [](std::uint64_t whole, std::uint64_t parts) { return (whole + parts - 1) / parts; };
+  const std::uint64_t loads = layout.loads.size(), of_load = share(connections, loads);
+  const std::vector<std::size_t> ranks = layout.servers;
+  while (layout.servers.size() < loads && share(loads, layout.servers.size()) * of_load > most)
+    layout.servers.push_back(ranks[layout.servers.size() % ranks.size()]);
+  return layout;
+}
+
 std::expected<Layout, std::string> parse_layout(const std::string& text, std::size_t hosts) {
   Layout layout;
   for (const std::string& word : split_at(text, ' ')) {

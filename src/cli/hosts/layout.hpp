@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ std::vector<std::string> by_rank(std::vector<std::string> hosts, bool one_serves
 
 // Returns the layout without --layout.
 Layout usual_layout(std::size_t hosts, bool one_serves);
+
+// Returns the layout with so many processes of its servers that each has at most `most` of the connections,
+// which are divided among the loads, and these among the servers in turn. At most one for each load.
+Layout with_servers_for(Layout layout, std::uint64_t connections, std::uint64_t most);
 
 // Parses "server=1 load=0,2..", the last to the last rank. The error says what is wrong.
 std::expected<Layout, std::string> parse_layout(const std::string& text, std::size_t hosts);

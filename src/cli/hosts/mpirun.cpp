@@ -71,10 +71,13 @@ std::string command_text(const std::vector<std::string>& words) {
   return text;
 }
 
+// Ranks write to terminals of mpirun's own, so they do not see where their output goes in the end.
 void become(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
+  std::string option = "-x", variable = "NO_COLOR=1";  // for the first rank, which writes
+  if (::isatty(STDOUT_FILENO) == 0) argv.insert(argv.begin() + 1, {option.data(), variable.data()});
   ::execvp(argv.front(), argv.data());
   throw std::system_error(errno, std::generic_category(), fmt::format("exec({})", words.front()));
 }

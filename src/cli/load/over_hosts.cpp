@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/descriptor_limit.hpp"
 #include "base/split.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -48,7 +49,10 @@ std::vector<std::string> names_of(const Load& load) {
 
 Layout layout_of(const Load& load, std::size_t hosts) {
   const bool serves = !load.hosts.serve.empty();
-  if (load.hosts.layout.empty()) return usual_layout(hosts, serves);
+  if (load.hosts.layout.empty()) {
+    const std::uint64_t files = descriptor_limit().rlim_max;  // the other hosts are taken to have the same
+    return with_servers_for(usual_layout(hosts, serves), load.plan.connections, files - files / 8);
+  }
   auto layout = parse_layout(load.hosts.layout, hosts);
   if (!layout) throw UsageError("--layout: " + layout.error());
   if (layout->servers.empty() == serves)

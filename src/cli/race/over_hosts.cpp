@@ -80,7 +80,10 @@ void RaceHostsArguments::start(const Program& program) const {
 }
 
 HostsOfRace::HostsOfRace(const Program& program, const RaceHostsArguments& arguments)
-    : arguments_(arguments), names_(names_of(arguments)), cluster_(program, version_of(program), names_) {
+    : arguments_(arguments),
+      names_(names_of(arguments)),
+      on_one_host_(program.rank && program.rank->on_one_host),
+      cluster_(program, version_of(program), names_) {
   if (cluster_.size() < 2)
     throw UsageError(
         "a race over several hosts needs a rank for the servers and one for the load: mpirun -n 2");
@@ -92,7 +95,7 @@ race::Meeting HostsOfRace::meet() {
   for (const std::size_t rank : layout.loads) loads.push_back(&cluster_.at(rank));
   HostLink& server = cluster_.at(layout.servers.front());
   race::NetworkPlace place{.fabric = arguments_.fabric};
-  if (place.fabric.empty()) {
+  if (place.fabric.empty() && !on_one_host_) {  // else it is loopback
     place.address = address_of(server.name());
     if (place.address.empty())
       throw UsageError(fmt::format("{}: its address is not known here: say --fabric INTERFACE, or a subnet",

@@ -36,6 +36,7 @@ class HostsOfRace {
  private:
   const RaceHostsArguments& arguments_;
   const std::vector<std::string> names_;
+  const bool on_one_host_;
   Cluster cluster_;
 };
 
