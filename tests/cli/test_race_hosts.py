@@ -1,56 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Races over several hosts: network namespaces, made by script/hosts, and Open MPI."""
 
-import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
-import time
 import unittest
 
-from program import BUILD, JOUST, PATIENCE_S, TESTS, Case, run
-
-SCRIPT = os.path.join(os.path.dirname(TESTS), "script", "hosts")
-NAMES = f"r{os.getpid() % 100_000}-"  # of this test alone: others may run
-IMPOSSIBLE = 77
+from namespaces import NO_MPI, OnNamespaces, host
+from program import JOUST, PATIENCE_S, Case, run
 
 
-def host(number):
-    return f"{NAMES}{number}"
+def is_called(*names):
+    """Of a process whose first words are these."""
+    return lambda words: (os.path.basename(words[0]), *words[1:len(names)]) == names
 
 
-def why_not():
-    if shutil.which("mpirun") is None:
-        return "mpirun is not installed (script/setup hosts)"
-    if not os.path.exists(os.path.join(BUILD, "joust-relay")):
-        return "joust was built without Open MPI"
-    done = subprocess.run(
-        [SCRIPT, "2", "--names", NAMES, "--", "true"], capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.stderr.strip() if done.returncode == IMPOSSIBLE else None
-
-
-def processes(number):
-    """The processes on a host: process id and words."""
-    found = subprocess.run(
-        ["ip", "netns", "pids", host(number)], capture_output=True, text=True, check=False
-    ).stdout.split()
-    for pid in found:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as words:
-            yield int(pid), words.read().split("\0")
-
-
-WHY_NOT = why_not()
-
-
-@unittest.skipIf(WHY_NOT, WHY_NOT)
-class RaceOverHosts(Case):
+@unittest.skipIf(NO_MPI, NO_MPI)
+class RaceOverHosts(OnNamespaces):
     def command(self, count, *arguments):
         names = ",".join(host(number) for number in range(1, count + 1))
-        race = [JOUST, "race", "--hosts", names, "-p", "echo", "--progress", "none", *map(str, arguments)]
-        return [SCRIPT, str(count), "--names", NAMES, "--", *race, "--json", self.path("race.json")]
+        race = [JOUST, "race", "--hosts", names, "-p", "echo", "--progress", "none", *arguments]
+        return self.on_hosts(count, *race, "--json", self.path("race.json"))
 
     def race(self, count, *arguments):
         """The finished process and the result. The exit code is 3 where a short race tells nothing."""
@@ -64,24 +35,6 @@ class RaceOverHosts(Case):
     def result(self):
         with open(self.path("race.json"), encoding="utf-8") as file:
             return json.load(file)
-
-    def awaited(self, what, condition):
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            if found := condition():
-                return found
-            time.sleep(0.02)
-        raise AssertionError(f"not within {PATIENCE_S} s: {what}")
-
-    def one(self, number, words):
-        """The process on the host that is called so, as soon as there is one."""
-        return self.awaited(
-            f"{words} on {host(number)}",
-            lambda: next(
-                (pid for pid, those in processes(number)
-                 if [os.path.basename(those[0]), *those[1:2]] == words), None
-            ),
-        )
 
     def test_servers_and_loads_have_hosts_of_their_own(self):
         done, result = self.race(2, "--server", "epoll,poll", "-c", 4, "-d", "100ms", "--rounds", 1)
@@ -115,8 +68,8 @@ class RaceOverHosts(Case):
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as process:
             try:
-                self.one(1, ["joust", "serve"])
-                os.kill(self.one(1, ["joust", "race"]), signal.SIGKILL)
+                self.one(1, is_called("joust", "serve"))
+                os.kill(self.one(1, is_called("joust", "race")), signal.SIGKILL)
                 _, errors = process.communicate(timeout=PATIENCE_S)
             finally:
                 if process.poll() is None:

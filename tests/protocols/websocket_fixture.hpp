@@ -7,6 +7,7 @@
 
 #include "base/endian.hpp"
 #include "joust/bytes.hpp"
+#include "joust/session.hpp"
 #include "protocols/websocket/frame.hpp"
 #include "protocols/websocket/handshake.hpp"
 
@@ -37,6 +38,17 @@ inline std::string masked(Opcode opcode, std::string_view payload, bool is_final
 // The payload of a close frame.
 inline std::string code(unsigned number, std::string_view words = {}) {
   return std::string{static_cast<char>(number >> 8), static_cast<char>(number & 0xff)}.append(words);
+}
+
+// What a session says now, taken off its hands.
+inline std::string taken_from(Session& session) {
+  std::string text;
+  for (Segment segment; session.output({&segment, 1}) > 0;) {
+    text += as_text(segment.bytes);
+    session.consumed(segment.size());
+    session.released(segment.size());
+  }
+  return text;
 }
 
 // Those of RFC 6455, section 1.3.

@@ -124,15 +124,7 @@ class Connected {
   }
 
  private:
-  std::string taken() {
-    std::string text;
-    for (Segment segment; session_->output({&segment, 1}) > 0;) {
-      text += as_text(segment.bytes);
-      session_->consumed(segment.size());
-      session_->released(segment.size());
-    }
-    return text;
-  }
+  std::string taken() { return taken_from(*session_); }
 
   std::unique_ptr<Service> client_;
   std::unique_ptr<Session> session_;

@@ -57,15 +57,7 @@ class WebSocketServer : public WebSocketTest {
     EXPECT_EQ(session_->complaint(), words);
   }
 
-  std::string take_output() {
-    std::string text;
-    for (Segment segment; session_->output({&segment, 1}) > 0;) {
-      text += as_text(segment.bytes);
-      session_->consumed(segment.size());
-      session_->released(segment.size());
-    }
-    return text;
-  }
+  std::string take_output() { return taken_from(*session_); }
 
   std::unique_ptr<Service> service_ = make_server({});
   std::unique_ptr<Session> session_;
