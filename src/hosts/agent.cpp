@@ -34,6 +34,12 @@ Json answer(const Json& request, const Handlers& handlers) {
   return reply;
 }
 
+std::optional<std::string> failure_in(const std::expected<Json, std::string>& reply) {
+  if (!reply) return reply.error();
+  if (!reply->contains("failed")) return std::nullopt;
+  return reply->at("failed").get<std::string>();
+}
+
 int serve_requests(const Rank& own, const Handlers& handlers) {
   FrameSocket socket{Fd(own.relay)};
   for (;;) {

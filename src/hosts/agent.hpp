@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <expected>
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "hosts/rank.hpp"
@@ -19,6 +21,9 @@ using Handlers = std::map<std::string, std::function<nlohmann::json(const nlohma
 
 // Answers a request: the reply of its handler, with the number of the request.
 nlohmann::json answer(const nlohmann::json& request, const Handlers& handlers);
+
+// Returns why a call has brought no result: no reply has come, or the host could not answer.
+std::optional<std::string> failure_in(const std::expected<nlohmann::json, std::string>& reply);
 
 // Serves the conductor's requests, one after the other, until the relay ends. Returns the exit code.
 int serve_requests(const Rank& own, const Handlers& handlers);

@@ -24,19 +24,6 @@ Json number_or_null(const std::optional<std::int64_t>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
 
-std::optional<std::int64_t> spread_of(std::span<const LoadOfHost> hosts) {
-  std::optional<std::int64_t> first, last;
-  std::size_t known = 0;
-  for (const LoadOfHost& host : hosts) {
-    if (!host.opened_ns) continue;
-    ++known;
-    first = std::min(first.value_or(*host.opened_ns), *host.opened_ns);
-    last = std::max(last.value_or(*host.opened_ns), *host.opened_ns);
-  }
-  if (known < 2) return std::nullopt;
-  return *last - *first;
-}
-
 Json host_json(const LoadOfHost& host, const std::optional<std::int64_t>& first_ns) {
   std::optional<std::int64_t> after;
   if (host.opened_ns && first_ns) after = *host.opened_ns - *first_ns;
@@ -50,11 +37,17 @@ Json host_json(const LoadOfHost& host, const std::optional<std::int64_t>& first_
           {"trouble", host.trouble.empty() ? Json(nullptr) : Json(host.trouble)}};
 }
 
-std::optional<std::int64_t> first_opened(std::span<const LoadOfHost> hosts) {
-  std::optional<std::int64_t> first;
+// When the windows opened, in order.
+std::vector<std::int64_t> opened(std::span<const LoadOfHost> hosts) {
+  std::vector<std::int64_t> times;
   for (const LoadOfHost& host : hosts)
-    if (host.opened_ns) first = std::min(first.value_or(*host.opened_ns), *host.opened_ns);
-  return first;
+    if (host.opened_ns) times.push_back(*host.opened_ns);
+  std::ranges::sort(times);
+  return times;
+}
+
+std::optional<std::int64_t> first_of(const std::vector<std::int64_t>& times) {
+  return times.empty() ? std::nullopt : std::optional(times.front());
 }
 
 std::string time_text(std::int64_t ns) {
@@ -93,11 +86,12 @@ WholeLoad merged_load(std::span<const LoadOfHost> hosts) {
     if (whole.document.is_null()) whole.document = host.document;
   }
   whole.result = merged(parts);
-  whole.start_spread_ns = spread_of(hosts);
+  const auto starts = opened(hosts);
+  if (starts.size() > 1) whole.start_spread_ns = starts.back() - starts.front();
   // The groups of the first document are replaced, also those that the whole has not.
   for (const ResultGroup& group : hosts.front().result.groups) whole.document.erase(group.name);
   add_load(whole.document, whole.result);
-  const auto first_ns = first_opened(hosts);
+  const auto first_ns = first_of(starts);
   Json rows = Json::array();
   for (const LoadOfHost& host : hosts) rows.push_back(host_json(host, first_ns));
   whole.document["hosts"] = std::move(rows);
@@ -106,7 +100,7 @@ WholeLoad merged_load(std::span<const LoadOfHost> hosts) {
 }
 
 std::string hosts_text(const WholeLoad& whole, std::span<const LoadOfHost> hosts) {
-  const auto first_ns = first_opened(hosts);
+  const auto first_ns = first_of(opened(hosts));
   std::vector<std::vector<std::string>> rows{{"HOST", "CONNECTIONS", "MESSAGES/S", "STARTED", "CLOCK"}};
   std::string troubles;
   for (const LoadOfHost& host : hosts) {

@@ -64,8 +64,7 @@ Layout layout_of(const Load& load, std::size_t hosts) {
 // "many.json" becomes "many.2.json".
 std::string with_number(const std::string& path, std::size_t number) {
   std::filesystem::path file(path);
-  const std::string ending = file.extension().string();
-  file.replace_extension(fmt::format("{}{}", number, ending.empty() ? "" : ending));
+  file.replace_extension(fmt::format("{}{}", number, file.extension().string()));
   return file.string();
 }
 
@@ -152,9 +151,8 @@ void LoadOverHosts::start_servers() {
                                   {"until", "listening"},
                                   {"patience_ms", ms(kForServer)}},
                                  kForServer + kForReply);
-    if (!reply || reply->contains("failed"))
-      throw std::runtime_error(fmt::format("{}: the server did not start: {}", host.name(),
-                                           reply ? reply->at("failed").get<std::string>() : reply.error()));
+    if (const auto why = hosts::failure_in(reply))
+      throw std::runtime_error(fmt::format("{}: the server did not start: {}", host.name(), *why));
     addresses_.push_back(load_.connect.empty()
                              ? fmt::format("{}:{}", host.name(), port_in(reply->at("event")))
                              : load_.connect);
@@ -204,8 +202,8 @@ void LoadOverHosts::connect() {
     if (started.empty()) return;
     for (Generator* generator : started) {
       const auto reply = cluster_.at(generator->rank).await(patience + kForReply);
-      if (!reply || reply->contains("failed"))
-        fail(*generator, "not ready: " + (reply ? reply->at("failed").get<std::string>() : reply.error()));
+      if (const auto why = hosts::failure_in(reply))
+        fail(*generator, "not ready: " + *why);
       else
         generator->is_ready = true;
     }
@@ -246,10 +244,8 @@ void LoadOverHosts::take_results(std::size_t rank) {
   const auto reply = cluster_.at(rank).await(std::max(patience, kForReply));
   const auto ready = of_rank(rank, true);
   for (std::size_t i = 0; i < ready.size(); ++i) {
-    if (!reply)
-      fail(*ready[i], reply.error());
-    else if (reply->contains("failed"))
-      fail(*ready[i], reply->at("failed").get<std::string>());
+    if (const auto why = hosts::failure_in(reply))
+      fail(*ready[i], *why);
     else
       take_result(*ready[i], reply->at("results").at(i));
   }
@@ -281,9 +277,8 @@ void LoadOverHosts::stop_servers() {
     const auto reply =
         host.call({{"do", "stop"}, {"id", fmt::format("serve{}", i)}, {"patience_ms", ms(kForStop)}},
                   kForStop + kForReply);
-    if (!reply || reply->contains("failed"))
-      complain(load_.program, fmt::format("{}: the server: {}", host.name(),
-                                          reply ? reply->at("failed").get<std::string>() : reply.error()));
+    if (const auto why = hosts::failure_in(reply))
+      complain(load_.program, fmt::format("{}: the server: {}", host.name(), *why));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "hosts/agent.hpp"
 #include "race/hosts/host_report.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
@@ -89,8 +90,7 @@ Step<Result> step_of(const std::string& host, const std::expected<nlohmann::json
     return std::unexpected(SideFailure{.what = "host " + host + ": " + why});
   };
   try {
-    if (!reply) return failed(reply.error());
-    if (reply->contains("failed")) return failed(reply->at("failed").get<std::string>());
+    if (const auto why = hosts::failure_in(reply)) return failed(*why);
     if (reply->contains("failure")) {
       auto failure = reply->at("failure").get<SideFailure>();
       failure.what += " (on host " + host + ")";
