@@ -100,9 +100,14 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   return engine;
 }
 
-EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs) {
+EngineOptions with_standards(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs) {
   EngineOptions options{.threads = engine.several_loops ? threads : 1, .wait = wait, .knobs = knobs};
   for (const Knob& knob : engine.knobs) options.knobs.emplace(knob.name, knob.choices.front());
+  return options;
+}
+
+EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs) {
+  EngineOptions options = with_standards(engine, threads, wait, knobs);
   if (engine.decided == nullptr) return options;
   for (const Knob& knob : engine.knobs) {
     const auto [by, value] = engine.decided(knob.name, options);

@@ -38,7 +38,11 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
                              const Protocol& protocol);
 
 // Returns the options with defaults for the knobs that are not given. `threads` is 1 for engines without
-// several loops. Refuses a knob that another choice decides.
+// several loops.
+EngineOptions with_standards(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs);
+
+// Returns the same with the values that other choices decide. Refuses a knob that is given beside such a
+// choice.
 EngineOptions engine_options(const Engine& engine, unsigned threads, Wait wait, const Settings& knobs);
 
 // Refuses options that the protocol does not have, or not for the sides of this process.

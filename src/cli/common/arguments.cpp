@@ -80,9 +80,8 @@ Option add_bytes(Command command, const std::string& flags, std::uint64_t& into,
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
   constexpr auto kHelp =
       "for connections (for the values of resp: --maxmemory), beyond what the server has at its start; "
-      "above, "
-      "connections are ended: those that use most, of the "
-      "address that uses most [a quarter of what is available]";
+      "above, connections are ended: those that use most, of the address that uses most [a quarter of what "
+      "is available]";
   add_scaled(command, "--max-memory", into, kHelp, std::uint64_t{1 << 20}, std::uint64_t{1} << 50,
              parse_bytes, format_size)
       .type_name("BYTES");
@@ -174,18 +173,19 @@ void EngineArguments::take_stored(const std::string& stored_engine, std::uint64_
   if (!flags_.at("threads").given()) threads = stored_threads;
   if (!flags_.at("wait").given()) wait = stored_wait;
   const Engine* const chosen = find_engine(engine);
-  EngineOptions stored{
-      .threads = static_cast<unsigned>(threads), .wait = wait_of(wait), .knobs = stored_knobs};
-  if (chosen != nullptr)
-    for (const Knob& knob : chosen->knobs) stored.knobs.emplace(knob.name, knob.choices.front());
+  if (chosen == nullptr) {  // which is refused later
+    knobs.insert(stored_knobs.begin(), stored_knobs.end());
+    return;
+  }
+  const EngineOptions stored =
+      with_standards(*chosen, static_cast<unsigned>(threads), wait_of(wait), stored_knobs);
   for (const auto& [name, value] : stored_knobs) {
     // A result has the values that other choices decide, and nobody has given them.
-    if (chosen != nullptr && chosen->decided != nullptr && !chosen->decided(name, stored).by.empty())
-      continue;
+    if (chosen->decided != nullptr && !chosen->decided(name, stored).by.empty()) continue;
     const auto is_standard = [&](const Knob& knob) {
       return knob.name == name && knob.choices.front() == value;
     };
-    if (chosen == nullptr || std::ranges::none_of(chosen->knobs, is_standard)) knobs.emplace(name, value);
+    if (std::ranges::none_of(chosen->knobs, is_standard)) knobs.emplace(name, value);
   }
 }
 
