@@ -37,7 +37,11 @@ class Block:
             raise Mistake(f"there is no block '{self.verb}'; there are {', '.join(sorted(VERBS))}")
         known = VERBS[self.verb].options
         if unknown := self.options.keys() - set(known):
-            raise Mistake(f"'{self.verb}' has no option '{min(unknown)}'; it has {', '.join(known) or 'none'}")
+            raise Mistake(f"'{self.verb}' has no option '{min(unknown)}'; it has "
+                          + (", ".join(known) or "none"))
+        for name in self.options.get("columns", self.options.get("column", "")).split(","):
+            if name:
+                column_named(name)
 
     def render(self):
         races, published = self.context.catalogue.races, self.context.catalogue.published
@@ -109,13 +113,10 @@ def cell(entry, case, column):
     return written(column.find(entry, case), column, entry["at_least"])
 
 
-def is_measured(entry):
-    return entry["summary"]["throughput_per_s"] is not None and entry["summary"]["trials"] > 0
-
-
 def notes_of(entries):
     """Why contestants are not ranked; and the meaning of a bound."""
-    notes = [f"- {entry['name']} is not ranked: {entry['reason']}" for entry in entries if not entry["ranked"]]
+    notes = [f"- {entry['name']} is not ranked: {entry['reason']}"
+             for entry in entries if not entry["ranked"]]
     if any(entry["at_least"] and entry["ranked"] for entry in entries):
         notes.append("- ≥: a lower bound, because the load, or its schedule, was the limit")
     return "\n".join(notes)
@@ -178,9 +179,8 @@ def make_picture(block, record):
 
 
 def make_compared(block, record):
-    table = block.context.catalogue.published[block.name]
-    return compared.table(table, record["result"]) + f"\n\n*Ours: {machine_line(record['result'])}; in brackets: " \
-        "intervals*"
+    rows = compared.table(block.context.catalogue.published[block.name], record["result"])
+    return f"{rows}\n\n*Ours: {machine_line(record['result'])}; in brackets: intervals*"
 
 
 def make_value(block, record):

@@ -78,7 +78,8 @@ class Catalogue:
     def _add(place, where, entries, name_of):
         for entry in entries:
             if not re.fullmatch(r"[\w.-]+", name_of(entry)) or name_of(entry) in where:
-                raise Mistake(f"{place}: the name '{name_of(entry)}' is taken, or not of letters, digits, - and _")
+                raise Mistake(f"{place}: the name '{name_of(entry)}' is taken, or not of letters, digits, "
+                              "- and _")
             where[name_of(entry)] = entry
 
     def key(self, race, quick):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A published table beside ours.
 
-Published tables have no intervals, so only their orders can be compared. An order of two rows agrees where the
-race tells the two apart, and the better one is the same. Where the race has decided the pair by throughput, its
-decision counts; else two rows are told apart where their intervals do not overlap."""
+Published tables have no intervals, so only their orders can be compared. An order of two rows agrees where
+the race tells the two apart, and the better one is the same. Where the race has decided the pair by
+throughput, its decision counts; else two rows are told apart where their intervals do not overlap."""
 
 import itertools
 
@@ -23,10 +23,10 @@ def found(table, row, result):
     for case in result["cases"]:
         if case["name"] == name or (not name and len(result["cases"]) == 1):
             for entry in result["contestants"]:
-                if (entry["case"], entry["name"], entry["kind"]) == (case["name"], row["contestant"], "contestant"):
+                if (entry["case"], entry["name"]) == (case["name"], row["contestant"]):
                     return entry, case
-            raise Mistake(f"published table '{table['name']}': there is no contestant '{row['contestant']}' in the "
-                          f"case '{name}' of race '{table['race']}'")
+            raise Mistake(f"published table '{table['name']}': no contestant is '{row['contestant']}' in "
+                          f"the case '{name}' of race '{table['race']}'")
     raise Mistake(f"published table '{table['name']}': race '{table['race']}' has no case '{name}'; it has "
                   + ", ".join(f"'{case['name']}'" for case in result["cases"]))
 
@@ -100,8 +100,8 @@ def table(table, result):
             raise Mistake(f"published table '{table['name']}': there is no column '{name}'")
     titles = ["published", *table["theirs"], "here", *(COLUMNS[name].title for name in table["columns"])]
     rows = list(rows_of(table, result))
-    lines = ["| " + " | ".join(each) + " |" for each in (titles, ["---"] * len(titles), *(row for _, row in rows))]
-    lines.append("")
+    cells = [titles, ["---"] * len(titles), *(row for _, row in rows)]
+    lines = ["| " + " | ".join(each) + " |" for each in cells] + [""]
     named = {}
     for entry, row in rows:
         if not entry["ranked"]:

@@ -16,7 +16,8 @@ class Value:
     high: float | None = None
 
     def times(self, factor):
-        return Value(*(None if each is None else each * factor for each in (self.middle, self.low, self.high)))
+        ends = (None if each is None else each * factor for each in (self.low, self.high))
+        return Value(self.middle * factor, *ends)
 
     def inverse(self, amount):
         low, high = (amount / each if each else None for each in (self.high, self.low))

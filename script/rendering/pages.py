@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pages: Markdown whose blocks are filled in. A page is its own template, so making it twice changes nothing."""
+"""Pages: Markdown whose blocks are filled in. A page is its own template: making it twice changes nothing."""
 
 import os
 import pathlib
@@ -17,11 +17,10 @@ _LINK = re.compile(r"(\]\()([^)\s#:]+)([)#])")
 
 
 class Pictures:
-    """The pictures that pages show; those that are missing are made of whole results, where these are there."""
+    """The pictures that pages show; those that are missing are made of whole results, if these are there."""
 
     def __init__(self, joust, results, folder):
         self.joust, self.results, self.folder = joust, results, folder
-        self.made = {}
 
     def of(self, race, case_number, kind):
         """The file of a picture; None where there is none."""
@@ -34,8 +33,8 @@ class Pictures:
 
     def _make(self, race, whole, name, as_reported):
         with tempfile.TemporaryDirectory(prefix="joust-findings-") as folder:
-            done = subprocess.run([self.joust, "report", whole, "--svg", folder], capture_output=True, text=True,
-                                  timeout=120)
+            done = subprocess.run([self.joust, "report", whole, "--svg", folder], capture_output=True,
+                                  text=True, timeout=120)
             if done.returncode != 0:
                 raise Mistake(f"joust report left with {done.returncode} for {whole}: {done.stderr.strip()}")
             if (pathlib.Path(folder) / as_reported).is_file():

@@ -4,11 +4,13 @@
 // (FD_SETSIZE). It closes what does not fit; FD_SET on such a descriptor would write behind the set.
 //
 //     select_echo PORT
+#include <unistd.h>
+
 #include <sys/select.h>
 
 #include <array>
 
-#include "small.hpp"
+#include "../bare.hpp"
 
 namespace {
 
@@ -21,7 +23,7 @@ class Peers {
 
   void wait_and_serve() {
     fd_set ready = watched_;
-    if (::select(highest_ + 1, &ready, nullptr, nullptr, nullptr) < 0) small::fail("select");
+    if (::select(highest_ + 1, &ready, nullptr, nullptr, nullptr) < 0) bare::fail("select");
     for (int fd = 0; fd <= highest_; ++fd) {
       if (!FD_ISSET(fd, &ready)) continue;
       if (fd == listener_)
@@ -63,6 +65,6 @@ class Peers {
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: select_echo PORT\n", stderr), 2;
-  Peers peers(small::listening_socket(argv[1]));
+  Peers peers(bare::listening_socket(argv[1], SOCK_NONBLOCK));
   for (;;) peers.wait_and_serve();
 }

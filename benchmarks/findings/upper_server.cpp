@@ -7,6 +7,8 @@
 //
 // log    a line for each message on standard output: written when 4 KiB have come (newline) or at once (endl)
 // calls  so many additional system calls for each message, which do nothing
+#include <unistd.h>
+
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
@@ -15,7 +17,7 @@
 #include <iostream>
 #include <string>
 
-#include "small.hpp"
+#include "../bare.hpp"
 
 namespace {
 
@@ -35,9 +37,9 @@ Beside beside(int argc, char** argv) {
     else if (word == "log=endl")
       made.log = Log::endl;
     else if (word.starts_with("calls="))
-      made.calls = small::number(word.substr(6), 1000);
+      made.calls = bare::number(word.substr(6), 1000);
     else if (word != "log=none")
-      small::number(word, 0);
+      bare::number(word, 0);
   }
   return made;
 }
@@ -46,7 +48,7 @@ void watch(int poll, int socket) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.fd = socket;
-  if (::epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) < 0) small::fail("epoll_ctl");
+  if (::epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) < 0) bare::fail("epoll_ctl");
 }
 
 void log_line(Log log, int peer, std::size_t bytes) {
@@ -74,7 +76,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return std::fputs("usage: upper_server PORT [log=none|newline|endl] [calls=N]\n", stderr), 2;
   const Beside what = beside(argc, argv);
   std::ios::sync_with_stdio(false);  // else each line is written at once whatever ends it
-  const int listener = small::listening_socket(argv[1]);
+  const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   watch(poll, listener);
   std::array<epoll_event, 512> events;

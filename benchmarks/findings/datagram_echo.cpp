@@ -10,10 +10,12 @@
 //                                                 broadcast. With IP_MULTICAST_ALL (hears, the default of
 //                                                 Linux) the server's own socket gets what any socket of the
 //                                                 machine has joined for: its own output, and passes it on.
+#include <unistd.h>
+
 #include <array>
 #include <string_view>
 
-#include "small.hpp"
+#include "../bare.hpp"
 
 namespace {
 
@@ -31,13 +33,13 @@ Settings settings(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string_view word = argv[i];
     if (word.starts_with("room="))
-      made.room = static_cast<int>(small::number(word.substr(5), 1 << 24));
+      made.room = static_cast<int>(bare::number(word.substr(5), 1 << 24));
     else if (word.starts_with("rounds="))
-      made.rounds = small::number(word.substr(7), 10'000'000);
+      made.rounds = bare::number(word.substr(7), 10'000'000);
     else if (word == "group=hears" || word == "group=deaf")
       made.sends_to_group = true, made.hears_groups = word == "group=hears";
     else
-      small::number(word, 0);
+      bare::number(word, 0);
   }
   return made;
 }
@@ -49,7 +51,7 @@ void join_group() {
   membership.imr_multiaddr.s_addr = htonl(group);
   membership.imr_address.s_addr = htonl(INADDR_LOOPBACK);
   if (::setsockopt(member, IPPROTO_IP, IP_ADD_MEMBERSHIP, &membership, sizeof membership) < 0)
-    small::fail("IP_ADD_MEMBERSHIP");
+    bare::fail("IP_ADD_MEMBERSHIP");
 }
 
 int socket_of(std::string_view port, const Settings& wanted) {
@@ -59,8 +61,10 @@ int socket_of(std::string_view port, const Settings& wanted) {
   if (wanted.room > 0) ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &wanted.room, sizeof wanted.room);
   const in_addr loopback{htonl(INADDR_LOOPBACK)};
   if (::setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback) < 0)
-    small::fail("IP_MULTICAST_IF");
-  small::bind_to(fd, small::address(INADDR_ANY, port));
+    bare::fail("IP_MULTICAST_IF");
+  sockaddr_in place = bare::loopback(port);
+  place.sin_addr.s_addr = htonl(INADDR_ANY);  // as the group's datagrams have its address
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) bare::fail("bind");
   return fd;
 }
 
@@ -88,8 +92,10 @@ int main(int argc, char** argv) {
   const Settings wanted = settings(argc, argv);
   if (wanted.sends_to_group) join_group();
   const int fd = socket_of(argv[1], wanted);
-  small::listening_socket(argv[1]);  // a race waits until a server accepts a connection
+  bare::listening_socket(argv[1], SOCK_NONBLOCK);  // a race waits until a server accepts a connection
   std::puts("ready");
   std::fflush(stdout);
-  serve(fd, small::address(group, argv[1]), wanted);
+  sockaddr_in everybody = bare::loopback(argv[1]);
+  everybody.sin_addr.s_addr = htonl(group);
+  serve(fd, everybody, wanted);
 }
