@@ -10,8 +10,6 @@
 //                                                 broadcast. With IP_MULTICAST_ALL (hears, the default of
 //                                                 Linux) the server's own socket gets what any socket of the
 //                                                 machine has joined for: its own output, and passes it on.
-#include <unistd.h>
-
 #include <array>
 #include <string_view>
 

@@ -4,9 +4,8 @@
 // (FD_SETSIZE). It closes what does not fit; FD_SET on such a descriptor would write behind the set.
 //
 //     select_echo PORT
-#include <unistd.h>
-
 #include <sys/select.h>
+#include <unistd.h>
 
 #include <array>
 

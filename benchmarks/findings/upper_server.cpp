@@ -7,10 +7,9 @@
 //
 // log    a line for each message on standard output: written when 4 KiB have come (newline) or at once (endl)
 // calls  so many additional system calls for each message, which do nothing
-#include <unistd.h>
-
 #include <sys/epoll.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
