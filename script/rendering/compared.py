@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """A published table beside ours.
 
-Published tables have no intervals, so only their orders can be compared. An order of two rows agrees where
-the race tells the two apart, and the better one is the same. Where the race has decided the pair by
-throughput, its decision counts; else two rows are told apart where their intervals do not overlap."""
+Published tables have no intervals, so only their orders can be compared, and rows that differ by less than
+2 % there have none. An order of two rows agrees where the race tells the two apart, and the better one is
+the same. Where the race has decided the pair by throughput, its decision counts; else two rows are told
+apart where their intervals do not overlap."""
 
 import itertools
 
 from .catalogue import Mistake
 from .figures import COLUMNS, written
 
+LEAST_DIFFERENCE = 1.02
 SAME, OPPOSITE, NOT_TOLD = range(3)
 
 
@@ -57,7 +59,7 @@ def orders(table, result, number):
     rows = [(row, *found(table, row, result)) for row in table["row"] if is_number(row["values"][number])]
     for (row, one, case), (other_row, other, _) in itertools.combinations(rows, 2):
         theirs = row["values"][number], other_row["values"][number]
-        if case_of(table, row) != case_of(table, other_row) or theirs[0] == theirs[1]:
+        if case_of(table, row) != case_of(table, other_row) or max(theirs) < LEAST_DIFFERENCE * min(theirs):
             continue
         ours = first_is_better(one, other, column, case, more)
         agrees = ours == ((theirs[0] > theirs[1]) == more)
@@ -77,7 +79,7 @@ def counted(table, result, number):
 def phrase(table, result, number):
     total, count = counted(table, result, number)
     return (f"{table['theirs'][number]}: of {total} orders of two rows {count[SAME]} are the same here, "
-            f"{count[OPPOSITE]} the opposite, {count[NOT_TOLD]} not told apart here")
+            f"{count[OPPOSITE]} the opposite, {count[NOT_TOLD]} not told apart")
 
 
 def agreement(table, result):
@@ -98,7 +100,8 @@ def table(table, result):
     for name in table["columns"]:
         if name not in COLUMNS:
             raise Mistake(f"published table '{table['name']}': there is no column '{name}'")
-    titles = ["published", *table["theirs"], "here", *(COLUMNS[name].title for name in table["columns"])]
+    titles = ["published", *(f"there: {title}" for title in table["theirs"]), "contestant",
+              *(f"here: {COLUMNS[name].title}" for name in table["columns"])]
     rows = list(rows_of(table, result))
     cells = [titles, ["---"] * len(titles), *(row for _, row in rows)]
     lines = ["| " + " | ".join(each) + " |" for each in cells] + [""]

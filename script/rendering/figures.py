@@ -111,9 +111,10 @@ def share(group, part, whole):
 
 
 def lost(entry, case):
-    """Of deliveries where a room has them, else of messages."""
-    return (share("deliveries", ("lost",), "expected")(entry, case)
-            or share("messages", ("lost", "failed"), "sent")(entry, case))
+    """The greater share: of messages without a reply, or of a room's deliveries that did not come."""
+    shares = (share("messages", ("lost", "failed"), "sent")(entry, case),
+              share("deliveries", ("lost",), "expected")(entry, case))
+    return max((each for each in shares if each is not None), key=lambda each: each.middle, default=None)
 
 
 def unanswered(entry, case):
