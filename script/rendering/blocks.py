@@ -12,6 +12,9 @@ from . import compared
 from .catalogue import Mistake
 from .figures import COLUMNS, digits, estimate, written
 
+PICTURES = ("throughput-ratio", "latency-ratio", "latency", "cpu", "cost-ratio")
+OF_COUNTS = ("value", "command")
+
 
 @dataclasses.dataclass
 class Context:
@@ -53,11 +56,12 @@ class Block:
             race = self.name
         if race not in races:
             raise Mistake(f"there is no race '{race}'; there are {', '.join(races)}")
+        if races[race].count and self.verb not in OF_COUNTS or self.verb == "value" and not races[race].count:
+            raise Mistake(f"'{self.verb}' is not for '{race}': {', '.join(OF_COUNTS)} are for the counts of "
+                          "programs, the others for races")
         record = self.context.results.get(race)
         if record is None:
             return f"*not raced yet: `script/findings --only {race}`*"
-        if record["result"] is None:
-            return f"*not raced: {record['trouble']}*"
         return VERBS[self.verb].make(self, record)
 
     def option(self, key):
@@ -173,6 +177,8 @@ def make_checks(block, record):
 
 def make_picture(block, record):
     case = block.case(record)
+    if block.option("kind") not in PICTURES:
+        raise Mistake(f"there is no picture '{block.option('kind')}'; there are {', '.join(PICTURES)}")
     number = record["result"]["cases"].index(case) + 1
     path = block.context.pictures.of(block.name, number, block.option("kind"))
     return f"![{case['name']}]({os.path.relpath(path, block.context.folder)})" if path else ""
@@ -195,8 +201,11 @@ def make_value(block, record):
 
 def command_of(block, record):
     """The words that a reader types to race it alone."""
+    places = {"{bin}": "build/findings", "{joust}": "build/release/joust"}
     words = record["key"]["arguments"]
-    shown = " ".join(word if word.replace("_", "").isalnum() else shlex.quote(word) for word in words)
+    for word, place in places.items():
+        words = [each.replace(word, place) for each in words]
+    shown = " ".join(shlex.quote(word) for word in words)
     return "```\n" + ("" if record.get("count") else "joust race ") + shown + "\n```"
 
 

@@ -118,12 +118,10 @@ def lost(entry, case):
 
 
 def unanswered(entry, case):
-    """The share of connections that failed, or that never had a reply."""
+    """The share of connections that failed, or had no reply in the timed window."""
     counted = entry["counts"].get("connections")
-    if not counted:
-        return None
-    every = counted["ok"] + counted["failed"]
-    return Value((counted["failed"] + counted.get("never_answered", 0)) / every) if every else None
+    every = counted["ok"] + counted["failed"] if counted else 0
+    return Value(max(0, every - counted["answered"]) / every) if every else None
 
 
 @dataclasses.dataclass

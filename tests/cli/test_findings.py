@@ -158,6 +158,7 @@ class Findings(program.Case):
             block.replace("p50", "p51"): "docs/page.md:5: there is no column 'p51'",
             block.replace(" -->", ' case="x" -->'): "docs/page.md:5: race 'small' has no case 'x'",
             block.replace("columns", "column"): "docs/page.md:5: 'table' has no option 'column'",
+            block.replace("table small", "table count"): "docs/page.md:5: 'table' is not for 'count'",
             f"{block}\n{block}": "docs/page.md:5: the block has no",
         }
         for text, words in cases.items():
