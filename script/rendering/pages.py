@@ -95,15 +95,19 @@ class Pages:
             raise Mistake(f"{path}:{open_at}: the block has no '{END}'")
 
     def _filled(self, path, text, found):
-        begin, words, before, end = found.groups()
+        begin, words, _, end = found.groups()
+        line = text.count("\n", 0, found.start()) + 1
         context = Context(self.catalogue, self.results, self.place(path).parent, self.pictures)
         try:
             made = Block(words, context).render()
         except Mistake as mistake:
-            raise Mistake(f"{path}:{text.count(chr(10), 0, found.start()) + 1}: {mistake}") from mistake
+            raise Mistake(f"{path}:{line}: {mistake}") from mistake
         starts_line = text[:found.start()].endswith("\n") or found.start() == 0
         ends_line = text[found.end():found.end() + 1] in ("\n", "")
-        if not (starts_line and ends_line):
+        if starts_line and not ends_line:
+            raise Mistake(f"{path}:{line}: Markdown takes a comment at the begin of a line for a block of "
+                          "its own: give the block a line, or put text before it")
+        if not starts_line:
             return f"{begin}{made}{end}"
         return f"{begin}\n\n{made}\n\n{end}" if made else f"{begin}\n{end}"
 

@@ -142,12 +142,12 @@ class Findings(program.Case):
             self.assertIn(words, self.page.read_text())
 
     def test_a_contestant_that_cannot_run_is_a_row_with_its_reason(self):
-        lists = LISTS.replace("epoll,poll", "epoll,poll,kqueue")
+        lists = LISTS.replace("epoll,poll", "epoll,poll,qt-pool:threads=2")  # four clients
         (self.root / "docs/findings/races.toml").write_text(lists)
         self.made("--only", "small")
         page = self.page.read_text()
-        self.assertIn("\n| kqueue | – | – | – |\n", page)
-        self.assertRegex(page, r"\n- kqueue is not ranked: .+")
+        self.assertIn("\n| qt-pool:threads=2 | – | – | – |\n", page)
+        self.assertRegex(page, r"\n- qt-pool:threads=2 is not ranked: .+")
 
     def test_mistakes_name_file_and_line(self):
         self.made("--only", "small")
@@ -160,6 +160,7 @@ class Findings(program.Case):
             block.replace("columns", "column"): "docs/page.md:5: 'table' has no option 'column'",
             block.replace("table small", "table count"): "docs/page.md:5: 'table' is not for 'count'",
             f"{block}\n{block}": "docs/page.md:5: the block has no",
+            f"{block}<!-- end --> and words.\n\nMore: {block}": "docs/page.md:5: Markdown takes a comment",
         }
         for text, words in cases.items():
             self.page.write_text(PAGE.replace(block, text))
