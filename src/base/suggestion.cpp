@@ -49,8 +49,9 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 std::string not_allowed(std::string_view problem, std::string_view word,
                         std::span<const std::string> allowed) {
   std::string text = fmt::format("{}; allowed: {}", problem, allowed.empty() ? "nothing" : join(allowed));
-  if (const std::string meant = nearest(word, allowed); !meant.empty() && meant != word)
-    text += fmt::format("; did you mean '{}'?", meant);
+  constexpr std::size_t kFew = 2;  // a list so short needs no guess: `no` is as near to `on` as to `off`
+  const std::string meant = allowed.size() > kFew ? nearest(word, allowed) : "";
+  if (!meant.empty() && meant != word) text += fmt::format("; did you mean '{}'?", meant);
   return text;
 }
 
