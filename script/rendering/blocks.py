@@ -10,7 +10,7 @@ import shlex
 
 from . import compared
 from .catalogue import Mistake
-from .figures import COLUMNS, digits, estimate, written
+from .figures import COLUMNS, digits, meaning_of_bounds, written
 
 PICTURES = ("throughput-ratio", "latency-ratio", "latency", "cpu", "cost-ratio")
 OF_COUNTS = ("value", "command")
@@ -117,13 +117,11 @@ def cell(entry, case, column):
     return written(column.find(entry, case), column, entry["at_least"])
 
 
-def notes_of(entries):
+def notes_of(entries, columns):
     """Why contestants are not ranked; and the meaning of a bound."""
     notes = [f"- {entry['name']} is not ranked: {entry['reason']}"
              for entry in entries if not entry["ranked"]]
-    if any(entry["at_least"] and entry["ranked"] for entry in entries):
-        notes.append("- ≥: a lower bound, because the load, or its schedule, was the limit")
-    return "\n".join(notes)
+    return "\n".join(notes + meaning_of_bounds(entries, columns))
 
 
 def make_table(block, record):
@@ -131,8 +129,8 @@ def make_table(block, record):
     columns = block.columns()
     entries = contestants_of(result, case)
     rows = [[entry["name"], *(cell(entry, case, column) for column in columns)] for entry in entries]
-    parts = [markdown_table(["contestant", *(column.title for column in columns)], rows), notes_of(entries),
-             f"*{machine_line(result)}; in brackets: intervals*"]
+    parts = [markdown_table(["contestant", *(column.title for column in columns)], rows),
+             notes_of(entries, columns), f"*{machine_line(result)}; in brackets: intervals*"]
     return "\n\n".join(part for part in parts if part)
 
 

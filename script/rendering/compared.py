@@ -9,7 +9,7 @@ apart where their intervals do not overlap."""
 import itertools
 
 from .catalogue import Mistake
-from .figures import COLUMNS, written
+from .figures import COLUMNS, meaning_of_bounds, written
 
 LEAST_DIFFERENCE = 1.02
 SAME, OPPOSITE, NOT_TOLD = range(3)
@@ -110,8 +110,7 @@ def table(table, result):
         if not entry["ranked"]:
             named.setdefault(f"- `{entry['name']}` is not ranked: {entry['reason']}")
     lines += named
-    if any(entry["at_least"] for entry, _ in rows):
-        lines.append("- ≥: a lower bound, because the load, or its schedule, was the limit")
+    lines += meaning_of_bounds([entry for entry, _ in rows], [COLUMNS[name] for name in table["columns"]])
     for number, better in enumerate(table["better"]):
         if not better:
             continue

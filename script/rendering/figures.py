@@ -169,3 +169,9 @@ def written(value, column, at_least=False):
     if value.low is not None and value.high is not None and value.low != value.high:
         text += f" ({column.write(value.low)} to {column.write(value.high)})"
     return text
+
+
+def meaning_of_bounds(entries, columns):
+    """The lines below a table in which a figure is a bound."""
+    shown = any(entry["at_least"] for entry in entries) and any(column.can_be_bound for column in columns)
+    return ["- ≥: a lower bound, because the load, or its schedule, was the limit"] if shown else []
