@@ -114,7 +114,10 @@ void add_commands(Command root, const Program& program, const CommandLine& line,
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
   add_doctor(root, program, exit_code);
-  if (program.has_scenarios()) add_scenarios(root, program, exit_code);
+  if (program.has_scenarios()) {
+    add_advise(root, program, exit_code);
+    add_scenarios(root, program, exit_code);
+  }
   if (program.find_protocol("file") != nullptr) {
     add_receive(root, program, exit_code);
     add_send(root, program, exit_code);
