@@ -122,8 +122,9 @@ void add_advise(Command root, const Program& program, int& exit_code) {
   {0} advise --connections 64 --datagrams --dry-run
 
 Without an option it asks, on a terminal. It chooses engines and a load, shows the command of the race, runs
-it, and answers in a sentence with intervals: by throughput, or with --idle by latency, or else by the server's
-CPU time for a message. Where the race does not tell, it says so. Exit codes are those of '{0} race'.)",
+it, and answers in a sentence with intervals: by throughput, or with --idle by latency, or else by the CPU
+time of the server for a message. Where the race does not tell, it says so. Exit codes are those of
+'{0} race'.)",
                              program.name));
   command.callback([advise, &exit_code] { exit_code = advise->run(); });
 }

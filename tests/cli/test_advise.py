@@ -33,13 +33,14 @@ class Advise(Case):
         self.has(words, "-p echo -c 2000 --payload 200 --time 60s")
         self.assertNotIn("-R", words)
         self.assertEqual(engines_of(words)[0], "epoll")
-        self.assertIn("threads", engines_of(words))
+        self.assertNotIn("threads", engines_of(words))  # 2,000 of them
+        self.assertIn("threads", engines_of(self.dry("--connections", 50)[0]))
         self.assertNotIn("udp-batched", engines_of(words))
 
     def test_idle_connections_are_a_rate(self):
         words, _ = self.dry("--connections", "10k", "--idle", "95%")
         self.has(words, "-c 10000 -R 500")
-        self.assertNotIn("threads", engines_of(words))  # 10,000 of them
+        self.assertNotIn("threads", engines_of(words))
         self.has(self.dry("--connections", 1000, "--idle", "12.5%")[0], "-R 875")
         self.assertNotIn("-R", self.dry("--connections", 10, "--idle", "0%")[0])
 

@@ -17,7 +17,7 @@ namespace {
 using EngineNames = std::vector<std::string>;
 
 // A thread for each connection is a choice up to here. Beyond, its stacks and switches are what is measured.
-constexpr std::uint64_t kMostThreads = 4000;
+constexpr std::uint64_t kMostThreads = 1000;
 // From this work on a request is worth its way to another thread, and the load needs little of a core.
 constexpr Duration kLongWork = std::chrono::microseconds(20);
 // The share of a core that a loop can work without a queue that grows.
