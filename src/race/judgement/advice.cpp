@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -128,13 +129,13 @@ std::string none_is_best(const Names& names, const RaceResult& race, const CaseR
   if (!times)
     return fmt::format("{}: either will do, they are equal within {}", any_of(names),
                        percent(one.ranking.measure.equal, 1));
-  if (is_limited_by_client(names, one))
+  const std::string more = what_would_decide(*times, race, one);
+  if (std::isfinite(*times) && is_limited_by_client(names, one))
     return fmt::format(
-        "{}: not decided, because the client was the limit: either answers what it sends, and more work for "
+        "{}: not decided, because the client was the limit: each answers what it sends, and more work for "
         "each "
         "message (-p work --work 10us) would show which is better",
         any_of(names));
-  const std::string more = what_would_decide(*times, race, one);
   if (more.empty())
     return fmt::format(
         "nothing can be advised about {}: the noise is too large for so few rounds; race for "
