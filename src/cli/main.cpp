@@ -15,6 +15,7 @@
 #include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/terminal.hpp"
+#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/version.hpp"
