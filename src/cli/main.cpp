@@ -15,6 +15,7 @@
 #include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/terminal.hpp"
+#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/version.hpp"
@@ -114,7 +115,10 @@ void add_commands(Command root, const Program& program, const CommandLine& line,
   add_engines(root, program, exit_code);
   add_protocols(root, program, exit_code);
   add_doctor(root, program, exit_code);
-  if (program.has_scenarios()) add_scenarios(root, program, exit_code);
+  if (program.has_scenarios()) {
+    add_advise(root, program, exit_code);
+    add_scenarios(root, program, exit_code);
+  }
   if (program.find_protocol("file") != nullptr) {
     add_receive(root, program, exit_code);
     add_send(root, program, exit_code);

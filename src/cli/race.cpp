@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <memory>
+#include <utility>
 
 namespace joust {
 namespace {
@@ -171,7 +172,9 @@ void Race::add_thresholds_to(Command command) {
       });
 }
 
-void add_race(Command root, const Program& program, int& exit_code) {
+namespace {
+
+std::shared_ptr<Race> add_command(Command root, const Program& program, int& exit_code) {
   auto race = std::make_shared<Race>(program);
   Command command = root.add_command("race", "Race contestants side by side, and say what can be told");
   command
@@ -195,6 +198,25 @@ void add_race(Command root, const Program& program, int& exit_code) {
                          "--fail-cost-above"});
   command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });
+  return race;
+}
+
+}  // namespace
+
+void add_race(Command root, const Program& program, int& exit_code) {
+  add_command(root, program, exit_code);
+}
+
+int run_race(const Program& program, std::vector<std::string> words, LastWords last_words) {
+  int exit_code = kOk;
+  CommandLine line(program.name, "", "");
+  add_command(line.program(), program, exit_code)->last_words = std::move(last_words);
+  words.insert(words.begin(), {program.name, "race"});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  line.run(static_cast<int>(words.size()), arguments.data());
+  return exit_code;
 }
 
 }  // namespace joust

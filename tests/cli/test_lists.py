@@ -72,7 +72,7 @@ class Lists(Case):
         self.assertIn("calculator", run("protocols", program=CALCULATOR).stdout)
 
     def test_every_command_has_help_with_examples(self):
-        for command in ("serve", "load", "race", "engines", "protocols", "scenarios"):
+        for command in ("serve", "load", "race", "advise", "engines", "protocols", "scenarios"):
             with self.subTest(command):
                 done = run(command, "--help")
                 self.assertEqual(done.returncode, 0)

@@ -53,7 +53,8 @@ void add_history(Command root, const Program& program, int& exit_code);
 void add_doctor(Command root, const Program& program, int& exit_code);
 // Add `completions` and `man`, whose texts are those of the whole command line.
 void add_manual(Command root, const Program& program, const CommandLine& line);
-// Adds `scenarios`, for programs that have the protocols of joust's own scenarios.
+// Add `advise` and `scenarios`, for programs that have the protocols of joust's own scenarios.
+void add_advise(Command root, const Program& program, int& exit_code);
 void add_scenarios(Command root, const Program& program, int& exit_code);
 // Add the file tool, for programs that have the protocol `file`.
 void add_receive(Command root, const Program& program, int& exit_code);

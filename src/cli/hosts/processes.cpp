@@ -27,7 +27,7 @@ namespace {
 using Message = nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostProcesses = 64;
+constexpr std::size_t kMostProcessesOfHost = 64;
 constexpr Duration kLongest = std::chrono::hours(25);  // a window may last for a day
 
 constexpr Duration kForOrderlyEnd = std::chrono::seconds(3);
@@ -119,7 +119,7 @@ std::string HostedProcesses::await_event(race::Child& child, const std::string& 
 }
 
 Message HostedProcesses::start(const Message& request) {
-  if (children_.size() >= kMostProcesses) throw std::runtime_error("too many processes were started");
+  if (children_.size() >= kMostProcessesOfHost) throw std::runtime_error("too many processes were started");
   const Time deadline = Clock::now() + time_of(request, "patience_ms");
   auto words = request.at("words").get<std::vector<std::string>>();
   words.insert(words.begin(), "joust");

@@ -12,6 +12,7 @@
 #include "cli/common/faces.hpp"
 #include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
+#include "cli/common/run_race.hpp"
 #include "cli/race/over_hosts.hpp"
 #include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
@@ -31,6 +32,7 @@ struct Race {
   std::optional<Option> json_option{};
   FaceArguments faces{};
   bool dry_run = false, full = false, no_history = false;
+  LastWords last_words{};
   RaceHostsArguments hosts{};
   std::unique_ptr<HostsOfRace> over{};     // the hosts of a race over several
   std::optional<race::Meeting> meeting{};  // of these

@@ -42,6 +42,7 @@
 #include "report/race_plan.hpp"
 #include "report/race_progress.hpp"
 #include "report/race_table.hpp"
+#include "report/text.hpp"
 
 namespace joust {
 namespace {
@@ -182,10 +183,13 @@ void Race::show(const race::RaceResult& result, const std::string& document) con
   if (json == "-") {
     print_result(document);
     for (const std::string& sentence : thresholds) complain(program, sentence);
+    if (last_words) complain(program, last_words(result));
     return;
   }
-  std::string shown = report::race_table(result, report::terminal_of(STDOUT_FILENO));
+  const report::Terminal terminal = report::terminal_of(STDOUT_FILENO);
+  std::string shown = report::race_table(result, terminal);
   for (const std::string& sentence : thresholds) shown += sentence + "\n";
+  if (last_words) shown += "\n" + report::wrapped(last_words(result), 0, terminal.columns) + "\n";
   print_result(in_locale(shown));
 }
 

@@ -24,16 +24,6 @@ std::string enumerate(const std::vector<std::string>& names) {
   return fmt::format("{} and {}", join(first), names.back());
 }
 
-// Formats the ratio of a pair that differs: "1.05x epoll (1.03 to 1.07)". Where the estimate is less than
-// twice half the interval, races that tell a difference overstate it. Then the interval comes first.
-std::string times_text(const stats::Ratio& ratio, std::string_view bound, const std::string& of) {
-  const bool is_sure =
-      std::abs(std::log(ratio.estimate)) >= std::log(ratio.interval.high / ratio.interval.low);
-  const std::string likely = ratio_words(ratio.estimate, 2), interval = interval_words(ratio.interval, 2);
-  if (is_sure || !bound.empty()) return fmt::format("{}{}x {} ({})", bound, likely, of, interval);
-  return fmt::format("{} times {} (likely {})", interval, of, likely);
-}
-
 // Estimates what would decide all of these pairs.
 std::string what_would_decide(const std::vector<Pair>& undecided, const stats::Measure& measure,
                               const RaceResult& race, const CaseResult& one) {
@@ -239,6 +229,14 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
 }
 
 }  // namespace
+
+std::string times_text(const stats::Ratio& ratio, std::string_view bound, const std::string& of) {
+  const bool is_sure =
+      std::abs(std::log(ratio.estimate)) >= std::log(ratio.interval.high / ratio.interval.low);
+  const std::string likely = ratio_words(ratio.estimate, 2), interval = interval_words(ratio.interval, 2);
+  if (is_sure || !bound.empty()) return fmt::format("{}{}x {} ({})", bound, likely, of, interval);
+  return fmt::format("{} times {} (likely {})", interval, of, likely);
+}
 
 std::string what_would_decide(double times, const RaceResult& race, const CaseResult& one) {
   constexpr double kMostTimes = 60;
