@@ -28,7 +28,8 @@ class Pictures:
         whole = self.results / f"{race}.json"
         if whole.is_file() and (not (self.folder / name).is_file()
                                 or (self.folder / name).stat().st_mtime < whole.stat().st_mtime):
-            self._make(race, whole, name, f"case{case_number}-{kind}.svg")
+            # of a race with one case, a report has no number in the names
+            self._make(race, whole, name, (f"case{case_number}-{kind}.svg", f"{kind}.svg"))
         return self.folder / name if (self.folder / name).is_file() else None
 
     def _make(self, race, whole, name, as_reported):
@@ -37,9 +38,10 @@ class Pictures:
                                   text=True, timeout=120)
             if done.returncode != 0:
                 raise Mistake(f"joust report left with {done.returncode} for {whole}: {done.stderr.strip()}")
-            if (pathlib.Path(folder) / as_reported).is_file():
+            reported = [file for each in as_reported if (file := pathlib.Path(folder) / each).is_file()]
+            if reported:
                 self.folder.mkdir(exist_ok=True)
-                shutil.copyfile(pathlib.Path(folder) / as_reported, self.folder / name)
+                shutil.copyfile(reported[0], self.folder / name)
 
 
 class Pages:
