@@ -4,7 +4,6 @@
 import hashlib
 import json
 import os
-import re
 import subprocess
 import sys
 import unittest
@@ -83,12 +82,13 @@ class Delay(OnNamespaces):
         with open(self.path("race.json"), encoding="utf-8") as file:
             result = json.load(file)
         self.assertGreaterEqual(result["hosts"][1]["round_trip_s"], 2 * DELAY_S)
-        check = next(one for one in result["checks"] if one["number"] == 11)
-        self.assertTrue(any(re.search(r"round trip \d", text) for text in check["findings"]), check)
+        check = next(one for one in result["checks"] if one["title"] == "environment")
+        self.assertRegex(check["detail"], r"round trip \d")
         for contestant in result["contestants"]:
             trial = contestant["trials"][0]
             self.assertIsNone(trial.get("failure"))
-            self.assertGreaterEqual(trial["load"]["latency_ns"]["min"], 2 * DELAY_S * 1e9)
+            if contestant["kind"] == "contestant":  # others have no network
+                self.assertGreaterEqual(trial["load"]["latency_ns"]["min"], 2 * DELAY_S * 1e9)
 
 
 class WithoutASwitch(OnNamespaces):
