@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# nginx.sh PORT [ROOT]: nginx with one worker, which answers / with the text that `joust serve -p http` answers
-# with; or with a worker for each core, which serves the files of ROOT. Everything it needs is in a folder of
-# its own, which is removed when it ends.
+# nginx.sh PORT [ROOT [ADDRESS]]: nginx with one worker, which answers / with the text that `joust serve -p http`
+# answers with; or with a worker for each core, which serves the files of ROOT. It listens on ADDRESS
+# [127.0.0.1]. Everything it needs is in a folder of its own, which is removed when it ends.
 set -eu
 if [ $# -lt 1 ]; then
-  echo "the port is missing; usage: nginx.sh PORT [ROOT]" >&2
+  echo "the port is missing; usage: nginx.sh PORT [ROOT [ADDRESS]]" >&2
   exit 2
 fi
 workers=1
@@ -41,7 +41,7 @@ http {
   uwsgi_temp_path $folder/uwsgi;
   scgi_temp_path $folder/scgi;
   server {
-    listen 127.0.0.1:$1 backlog=4096 reuseport;
+    listen ${3:-127.0.0.1}:$1 backlog=4096 reuseport;
     $location
   }
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# rsync_daemon.sh PORT ROOT: a daemon of rsync, which gives the files of ROOT as the module "files". Its
-# configuration is in a folder of its own, which is removed when it ends.
+# rsync_daemon.sh PORT ROOT [ADDRESS]: a daemon of rsync on ADDRESS [127.0.0.1], which gives the files of ROOT as
+# the module "files". Its configuration is in a folder of its own, which is removed when it ends.
 set -eu
 if [ $# -lt 2 ]; then
-  echo "the port, or the folder, is missing; usage: rsync_daemon.sh PORT ROOT" >&2
+  echo "the port, or the folder, is missing; usage: rsync_daemon.sh PORT ROOT [ADDRESS]" >&2
   exit 2
 fi
 folder=$(mktemp -d)
@@ -22,6 +22,6 @@ $user
 path = $2
 read only = yes
 END
-rsync --daemon --no-detach --address=127.0.0.1 --port="$1" --config="$folder/rsyncd.conf" &
+rsync --daemon --no-detach --address="${3:-127.0.0.1}" --port="$1" --config="$folder/rsyncd.conf" &
 trap 'kill $!; wait $! || true; exit 0' TERM INT
 wait $!

@@ -19,9 +19,10 @@ def host(number):
     return f"{NAMES}{number}"
 
 
-def why_no_hosts():
+def why_no_hosts(*options):
     done = subprocess.run(
-        [SCRIPT, "2", "--names", NAMES, "--", "true"], capture_output=True, text=True, timeout=60, check=False
+        [SCRIPT, "2", "--names", NAMES, *options, "--", "true"],
+        capture_output=True, text=True, timeout=60, check=False,
     )
     return done.stderr.strip() if done.returncode == IMPOSSIBLE else None
 

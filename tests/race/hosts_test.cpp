@@ -22,6 +22,7 @@
 #include "race/hosts/remote_loads.hpp"
 #include "race/hosts/restrictions.hpp"
 #include "race/run/race.hpp"
+#include "race/trial/moved_files.hpp"
 
 namespace joust::race {
 namespace {
@@ -233,6 +234,67 @@ TEST_F(RaceOverHosts, AServerThatFailsIsNamedWithItsHost) {
   EXPECT_EQ(trial.last_words, (std::vector<std::string>{"first words", "last words"}));
 }
 
+// Commands with files: a server of HTTP that gives them, or a server that takes the last one.
+class TransferOverHosts : public RaceOverHosts {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = no_room_for({.count = 1, .bytes = 300'000}, 0); !reason.empty())
+      GTEST_SKIP() << reason;
+    scenario.cases.front().files = FilePlan{.count = 1, .bytes = 100'000};
+  }
+
+  Trial run(const std::string& server, const std::string& transfer) {
+    HostsRunner over_hosts({.scenario = scenario, .cpus = {.server = "any", .client = "any"}, .stop = stop},
+                           {.server = {.link = &a, .address = "127.0.0.1"}, .loads = {{.link = &b}}});
+    Entry entry;
+    entry.contestant.command = server;
+    entry.contestant.transfer = transfer;
+    return over_hosts.run({.load_case = scenario.cases.front(), .entry = entry});
+  }
+
+  const std::string python = JOUST_PYTHON;
+  const std::string gives = "exec " + python + " -m http.server --bind {address} -d {from} {port}";
+  const std::string gets = "exec " + python +
+                           " -c 'import urllib.request as http; "
+                           "http.urlretrieve(\"http://{address}:{port}/{last}\", \"{into}/{last}\")'";
+  // The first connection only looks whether it listens. The bytes are in the file before the sender's ends.
+  const std::string takes = "exec " + python +
+                            " -c 'import socket; s = socket.create_server((\"{address}\", {port}))\n"
+                            "while True:\n"
+                            " c = s.accept()[0]; data = c.makefile(\"rb\").read()\n"
+                            " open(\"{into}/{last}\", \"ab\").write(data); c.close()'";
+  const std::string sends = "exec " + python +
+                            " -c 'import socket; s = socket.create_connection((\"{address}\", {port})); "
+                            "s.sendall(open(\"{from}/{last}\", \"rb\").read()); s.shutdown(1); s.recv(1)'";
+};
+
+TEST_F(TransferOverHosts, IsTimedAndComparedWhereTheFilesArrive) {
+  for (const auto& [server, command] : {std::pair{gives, gets}, std::pair{takes, sends}}) {
+    const Trial trial = run(server, command);
+    ASSERT_TRUE(trial.measured()) << trial.failure
+                                  << (trial.load && !trial.load->complaints.empty()
+                                          ? trial.load->complaints.front()
+                                          : "");
+    EXPECT_EQ(trial.load->messages.verified, 1U);
+    EXPECT_NEAR(*trial.mb_per_s(), 0.1 / trial.load->duration_s, 1e-6);
+    EXPECT_GT(trial.load->usage.user_s + trial.load->usage.system_s, 0);
+    ASSERT_TRUE(trial.server.usage);
+    EXPECT_FALSE(trial.serverless);
+  }
+}
+
+TEST_F(TransferOverHosts, ThatFailsSaysWhere) {
+  const Trial nothing = run(gives, "true {into}");
+  ASSERT_TRUE(nothing.load) << nothing.failure;
+  EXPECT_EQ(nothing.load->complaints, std::vector<std::string>{"0 of 1 file arrived"});
+  EXPECT_FALSE(nothing.measured());
+  EXPECT_EQ(run(gives, "echo no way >&2; exit 3").failure, "the transfer failed: exit code 3 (on host b)");
+  EXPECT_TRUE(run("exit 4", gets).failure.contains("exit code 4 (on host a)"));
+  EXPECT_TRUE(
+      run(gives, "rm {from}/{last}").failure.contains("has taken 00000 out of its folder (on host b)"));
+  EXPECT_TRUE(run(gives, gets).measured()) << "the files are there again";
+}
+
 TEST_F(RaceOverHosts, HostsMeetAndAreDescribed) {
   auto meeting = meet(a, {&b, &c}, {.fabric = "127.0.0.0/8"});
   ASSERT_TRUE(meeting) << meeting.error();
@@ -268,6 +330,21 @@ TEST(Restrictions, LeaveOutWhatOtherHostsCannotReach) {
   EXPECT_EQ(why_not_over_hosts(scenario, 2), "");
   scenario.cases.front().load.connections = 1;
   EXPECT_EQ(why_not_over_hosts(scenario, 2), "main: 1 connection for 2 hosts that load: each needs one");
+}
+
+TEST(Restrictions, LeaveOutCommandsOfOneHost) {
+  Catalogue catalogue = fake_catalogue();
+  restrict_to_hosts(catalogue);
+  EXPECT_TRUE(catalogue.no_transfer("", "cp {from}/* {into}").contains("it has no server"));
+  EXPECT_TRUE(
+      catalogue.no_transfer("serve {port}", "send {from} && sync {into}").contains("{from} and {into}"));
+  EXPECT_TRUE(catalogue.no_transfer("serve {port}", "send {from} 127.0.0.1:{port}").contains("{address}"));
+  EXPECT_EQ(catalogue.no_transfer("serve {port}", "send {from} {address}:{port}"), "");
+  Scenario scenario = fake_scenario({"threads"});
+  scenario.cases.front().files = FilePlan{.count = 1, .bytes = 1};
+  EXPECT_EQ(why_not_over_hosts(scenario, 1), "");
+  EXPECT_EQ(why_not_over_hosts(scenario, 2),
+            "main: a command that moves files runs on one host, and 2 would load");
 }
 
 TEST(ShareOfALoad, IsConnectionsOfOwnNumbersAndTheirRate) {

@@ -26,6 +26,7 @@
 #include "measure/affinity.hpp"
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
+#include "race/figures/hosts_wording.hpp"
 #include "race/hosts/restrictions.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/judgement/thresholds.hpp"
@@ -292,7 +293,10 @@ void Race::read_flags() {
 
 // Chooses event loops of clients, and the CPUs of both sides.
 race::CpuPlan Race::place(race::Scenario& scenario, const race::Catalogue& catalogue) {
-  if (meeting) return race::place_sides(*meeting, scenario, catalogue);
+  if (meeting) {
+    if (const auto problem = race::missing_cpus(*meeting, scenario.cpus)) throw UsageError(*problem);
+    return race::place_sides(*meeting, scenario, catalogue);
+  }
   if (const auto problem = race::check_cpus_exist(scenario.cpus, allowed_cpus())) throw UsageError(*problem);
   const std::vector<CpuPlace> places = read_topology(allowed_cpus());
   race::choose_client_threads(scenario, catalogue, places,
@@ -325,7 +329,9 @@ int Race::run() {
   if (dry_run) {
     if (keeps_result()) complain(program, fmt::format("--json {}: a dry run writes no result", json));
     if (faces.any()) complain(program, "a dry run writes no page, pictures or tables");
-    print_list(for_people(report::race_plan(raced, plan, cpus, program.name)));
+    const std::string network = meeting ? race::network_sentence(meeting->facts) + "\n" : "";
+    print_list(for_people(network + report::race_plan(raced, plan, cpus, program.name,
+                                                      meeting ? meeting->hosts.server.address : "")));
     require_contestant(plan);
     return kOk;
   }

@@ -16,6 +16,9 @@
 namespace joust::race {
 namespace {
 
+// An answer that comes sooner has passed no network: it is the conductor's own clock.
+constexpr double kOtherClock_s = 1e-6;
+
 // Returns whether the figure is known of any contestant: sides that are not pinned have none.
 bool knows_busy(const CaseResult& one) {
   return std::ranges::any_of(
@@ -44,7 +47,7 @@ void describe_network(const RaceResult& race, Findings& findings) {
       findings.warn("{} shares its kernel with another host: no network between machines was measured",
                     host.name);
     findings.say("{}: {}", host.name, network_words(host));
-    if (host.clock_offset_s && host.clock_error_s)
+    if (host.clock_offset_s && host.clock_error_s && *host.clock_error_s >= kOtherClock_s)
       findings.say("clock of {}: {:+.6f} s, within {:.6f} s", host.name, *host.clock_offset_s,
                    *host.clock_error_s);
   }

@@ -84,6 +84,7 @@ std::map<std::string, std::function<json(const json&)>> SideAgent::handlers() {
 }
 
 json SideAgent::serve_side(const json& request) {
+  if (request.at("role") == "transfer") return serve_transfer(request);
   return request.at("role") == "server" ? serve_server(request) : serve_load(request);
 }
 
@@ -129,6 +130,28 @@ json SideAgent::serve_load(const json& request) {
   if (step != "end") refuse(request);
   side.end();
   return reply_of(Step<>());
+}
+
+json SideAgent::serve_transfer(const json& request) {
+  const auto step = request.at("step").get<std::string>();
+  if (step == "start") {
+    const auto files = request.at("files").get<FilePlan>();
+    transfer_.reset();  // its target is removed before there is another one
+    transfer_ = std::make_unique<HostedTransfer>(stop_, files, files_.of(files));
+    return reply_of(Step<>());
+  }
+  if (step == "forget") {
+    transfer_.reset();
+    return reply_of(Step<>());
+  }
+  if (!transfer_) throw std::runtime_error("there is no transfer here");
+  if (step == "serve") return reply_of(transfer_->serve(request.at("order").get<ServerOrder>()));
+  if (step == "begin") return reply_of(transfer_->begin());
+  if (step == "run") return reply_of(transfer_->run(request.at("order").get<TransferOrder>()));
+  if (step == "rest") return reply_of(transfer_->rest());
+  if (step == "compare") return reply_of(transfer_->compare(request.at("has_target").get<bool>()));
+  if (step != "stop") refuse(request);
+  return reply_of(transfer_->stop());
 }
 
 }  // namespace joust::race

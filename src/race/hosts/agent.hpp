@@ -9,8 +9,11 @@
 #include <string>
 
 #include "net/stop.hpp"
+#include "race/trial/moved_files.hpp"
 
 namespace joust::race {
+
+class HostedTransfer;
 
 // The sides of a race that run on this host, for a conductor on another one: each step of a side is a
 // request. All processes are killed at the object's end. One thread.
@@ -30,6 +33,8 @@ class SideAgent {
   //           (ServerOrder, LoadOrder), and kills a side of that number that is left; "forget" only kills it.
   //           Others have the arguments of the step; "at_ns" of "take_turn" is the time at which it begins,
   //           on the monotonic clock of this host. "attend" collects the output of a server for some time.
+  //           The role "transfer" is either side of a command that moves files (HostedTransfer): "start" has
+  //           the files, and the other steps are its methods.
   //
   // "host" and "side" return reply_of(the step).
   std::map<std::string, std::function<nlohmann::json(const nlohmann::json&)>> handlers();
@@ -40,10 +45,13 @@ class SideAgent {
   struct HostedLoad;
   nlohmann::json serve_server(const nlohmann::json& request);
   nlohmann::json serve_load(const nlohmann::json& request);
+  nlohmann::json serve_transfer(const nlohmann::json& request);
 
   const Stop& stop_;
   std::map<std::uint64_t, std::unique_ptr<HostedServer>> servers_;
   std::map<std::uint64_t, std::unique_ptr<HostedLoad>> loads_;
+  MovedFilesOfRace files_;
+  std::unique_ptr<HostedTransfer> transfer_;  // one at a time
 };
 
 }  // namespace joust::race

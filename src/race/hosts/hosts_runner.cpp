@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "race/hosts/hosts_transfer.hpp"
 #include "race/hosts/remote_loads.hpp"
 #include "race/hosts/remote_server.hpp"
 #include "race/set_up/cpu_list.hpp"
@@ -22,13 +23,6 @@ std::vector<int> list_of(const std::string& cpus) {
 }
 
 constexpr int kSamplesOfClock = 16;  // before each generation
-
-// Returns where a server listens that would listen on the loopback address alone. Other places are reached
-// from every host, like a multicast group.
-std::string listening_on(const std::string& listen, const std::string& address) {
-  constexpr std::string_view kLoopback = "127.0.0.1:";
-  return listen.starts_with(kLoopback) ? host_and_port(address, listen.substr(kLoopback.size())) : listen;
-}
 
 // Returns a setup whose processes run on the CPUs of their hosts.
 ProcessSetup with_cpus(ProcessSetup setup, const std::string& server, const std::string& client) {
@@ -82,6 +76,13 @@ std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hos
   return made;
 }
 
+TransferOrder transfer_order(const ProcessSetup& setup, const RaceHosts& hosts, const TrialOrder& order) {
+  return {.command = shell_command(order.entry.contestant.transfer, hosts.loads.front().cpus),
+          .values = {.address = hosts.server.address},
+          .patience = most_time(setup.scenario.limits, order.load_case.load),
+          .watched = watched_by(0, hosts, false)};
+}
+
 class HostsGeneration : public Generation {
  public:
   HostsGeneration(const ProcessSetup& setup, const RaceHosts& hosts, const std::vector<ClockOffset>& clocks,
@@ -107,6 +108,12 @@ class HostsGeneration : public Generation {
 };
 
 }  // namespace
+
+// Other places than loopback are reached from every host, like a multicast group.
+std::string listening_on(const std::string& listen, const std::string& address) {
+  constexpr std::string_view kLoopback = "127.0.0.1:";
+  return listen.starts_with(kLoopback) ? host_and_port(address, listen.substr(kLoopback.size())) : listen;
+}
 
 LoadPlan share_of(const LoadPlan& load, std::size_t host, std::size_t hosts) {
   if (hosts == 1) return load;
@@ -135,6 +142,9 @@ std::unique_ptr<Generation> HostsRunner::generation(std::vector<TrialOrder> orde
 
 // One turn for the warm-up, and one as long as the window.
 Trial HostsRunner::run(const TrialOrder& order) {
+  if (order.load_case.files)
+    return run_transfer(hosts_, order, next_number_++, server_order(setup_, hosts_, order),
+                        transfer_order(setup_, hosts_, order), setup_.stop);
   Case in_turns = order.load_case;
   LoadPlan& load = in_turns.load;
   const std::uint64_t messages = load.messages.value_or(0);

@@ -48,6 +48,9 @@ class HostsRunner : public TrialRunner {
   std::uint64_t next_number_ = 1;  // of a contestant alive
 };
 
+// Returns where a server listens on its host's address that would listen on loopback alone.
+std::string listening_on(const std::string& listen, const std::string& address);
+
 // Returns the part of a load that a host makes: connections of its own numbers, with their part of the rate.
 LoadPlan share_of(const LoadPlan& load, std::size_t host, std::size_t hosts);
 

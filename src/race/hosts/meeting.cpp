@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "race/set_up/cpu_list.hpp"
 #include "race/set_up/placement.hpp"
 
 namespace joust::race {
@@ -63,6 +64,16 @@ std::expected<Meeting, std::string> meet(HostLink& server, const std::vector<Hos
     meeting.hosts.loads.push_back(host_of(*load, meeting.facts.back()));
   }
   return meeting;
+}
+
+std::optional<std::string> missing_cpus(const Meeting& meeting, const CpuPlan& plan) {
+  for (std::size_t i = 0; i < meeting.facts.size(); ++i) {
+    std::vector<int> allowed;
+    for (const CpuPlace& place : meeting.cpus[i]) allowed.push_back(place.cpu);
+    const CpuPlan side{.server = i == 0 ? plan.server : "any", .client = i == 0 ? "any" : plan.client};
+    if (const auto problem = check_cpus_exist(side, allowed)) return meeting.facts[i].name + ": " + *problem;
+  }
+  return std::nullopt;
 }
 
 CpuPlan place_sides(Meeting& meeting, Scenario& scenario, const Catalogue& catalogue) {

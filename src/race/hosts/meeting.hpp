@@ -2,6 +2,7 @@
 #pragma once
 
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct Meeting {
 // on the network, or runs another build of joust; the error names it.
 std::expected<Meeting, std::string> meet(HostLink& server, const std::vector<HostLink*>& loads,
                                          const NetworkPlace& place);
+
+// Returns which CPUs of a plan a host does not have; empty if all have theirs.
+std::optional<std::string> missing_cpus(const Meeting& meeting, const CpuPlan& plan);
 
 // Gives clients their event loops and both sides their CPUs (placement.hpp): on each host by the CPUs that it
 // has, and for both sides together where they have one kernel. Returns the plan of the server and the first

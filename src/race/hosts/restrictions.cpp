@@ -8,6 +8,7 @@
 
 #include "base/words.hpp"
 #include "race/model/result.hpp"
+#include "race/scenario/shell_command.hpp"
 
 namespace joust::race {
 namespace {
@@ -28,9 +29,23 @@ std::string why_not_raced(const ProtocolRow& protocol, const Entry& entry) {
   return {};
 }
 
+// A command moves files between a folder of its own host and one of the server's.
+std::string why_not_moved(const std::string& server, const std::string& transfer) {
+  if (server.empty()) return "it has no server, so both of its folders are on one host";
+  if (has_place(transfer, "from") && has_place(transfer, "into"))
+    return "its transfer uses {from} and {into}, and one of them is on the host of its server";
+  for (const std::string& command : {server, transfer})
+    if (command.contains("127.0.0.1")) return "it names 127.0.0.1, and other hosts need {address}";
+  return {};
+}
+
 }  // namespace
 
 void restrict_to_hosts(Catalogue& catalogue) {
+  catalogue.no_transfer = [](const std::string& server, const std::string& transfer) {
+    const std::string reason = why_not_moved(server, transfer);
+    return reason.empty() ? reason : "over several hosts: " + reason;
+  };
   const std::vector<EngineRow>& engines = catalogue.engines;
   for (ProtocolRow& protocol : catalogue.protocols) {
     for (const EngineRow& engine : engines)
@@ -46,10 +61,11 @@ void restrict_to_hosts(Catalogue& catalogue) {
 
 std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts) {
   for (const Case& one : scenario.cases) {
-    if (one.files)
-      return fmt::format(
-          "{}: commands that move files are raced on one host only, because both sides are one command",
-          one.name);
+    if (one.files) {
+      if (load_hosts == 1) continue;
+      return fmt::format("{}: a command that moves files runs on one host, and {} would load", one.name,
+                         load_hosts);
+    }
     if (load_hosts > 1 && (one.protocol == "broadcast" || one.protocol == "file"))
       return fmt::format(
           "{}: the connections of '{}' depend on one another, so one host makes the whole load", one.name,

@@ -8,6 +8,7 @@
 
 #include "hosts/agent.hpp"
 #include "race/hosts/host_report.hpp"
+#include "race/hosts/hosted_transfer.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
@@ -70,6 +71,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerEnd, cpu_s, busiest_thread, scheduling,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlace, fabric, address, towards)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostReport, machine, boot_id, address, network, round_trip, environment,
                                    cpus)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FilePlan, count, bytes, on)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransferOrder, command, values, patience, watched)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransferEnd, took_s, usage, around)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServedTransfer, usage, around)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadEnd, cpu_s, busiest_thread, scheduling, document)
 
 // Returns the reply of an agent to a step.

@@ -71,6 +71,8 @@ struct Catalogue {
   // Returns why the files of a case and a copy of them do not fit in their place, beside `beside` bytes of
   // other cases; empty if they do. Null: they do.
   std::function<std::string(const FilePlan& files, std::uint64_t beside)> no_room{};
+  // Returns why commands that move files cannot move them here; empty if they can. Null: they can.
+  std::function<std::string(const std::string& server, const std::string& transfer)> no_transfer{};
 
   const EngineRow* engine(const std::string& name) const;  // null if no engine has that name
   // Returns the client engine for a server engine where none is chosen: kDefaultClient for a stream.

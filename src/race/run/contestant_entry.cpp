@@ -95,6 +95,8 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
   for (const std::string& program : contestant.needs)
     if (catalogue.has_program && !catalogue.has_program(program))
       entry.unavailable = fmt::format("unavailable: {} is not installed", program);
+  if (one.files && entry.unavailable.empty() && catalogue.no_transfer)
+    entry.unavailable = catalogue.no_transfer(contestant.command, contestant.transfer);
   if (one.files) return files_entry(std::move(entry), why_no_room(*one.files, scenario, catalogue));
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   const bool over_unix = contestant.server.transport == "unix";

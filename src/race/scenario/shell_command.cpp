@@ -43,14 +43,17 @@ bool needs_quotes(const std::string& word) {
 
 }  // namespace
 
+bool has_place(const std::string& command, std::string_view name) {
+  return command.contains(braced(name));
+}
+
 std::string filled(std::string command, const CommandValues& values) {
   for (const auto& [name, text] : kNames) fill(command, name, values.*text);
   return command;
 }
 
 std::string server_command(const std::string& command, const CommandValues& values) {
-  const bool has_port = command.find(braced("port")) != std::string::npos;
-  return filled(has_port ? command : "export PORT={port}; " + command, values);
+  return filled(has_place(command, "port") ? command : "export PORT={port}; " + command, values);
 }
 
 std::string with_folder(std::string command, const std::string& file) {

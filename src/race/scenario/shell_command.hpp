@@ -16,6 +16,8 @@ struct CommandValues {
   std::string joust{};  // the path of this program
 };
 
+// Returns whether a command has the place {name}.
+bool has_place(const std::string& command, std::string_view name);
 std::string filled(std::string command, const CommandValues& values);
 // The same for the command of a server: without {port} it gets the port in the variable PORT.
 std::string server_command(const std::string& command, const CommandValues& values);

@@ -3,40 +3,18 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/units.hpp"
-#include "measure/histogram.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/process_setup.hpp"
 #include "race/trial/server_process.hpp"
 #include "race/trial/surroundings.hpp"
+#include "race/trial/transfer_result.hpp"
 
 namespace joust::race {
 namespace {
-
-std::string own_path() {
-  std::error_code unknown;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  return shell_text({unknown ? "joust" : path.string()});
-}
-
-nlohmann::json document_of(const LoadResult& result, const FilePlan& files) {
-  return {
-      {"schema", "joust-transfer-trial/1"},
-      {"files", {{"count", files.count}, {"bytes", files.bytes}, {"on", files.on}}},
-      {"verified", result.messages.verified},
-      {"failed", result.messages.failed},
-      {"duration_s", result.duration_s},
-      {"throughput_per_s", result.throughput_per_s},
-      {"mb_per_s", *result.number("transfer", "mb_per_s")},
-      {"cpu", {{"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}}},
-      {"switches",
-       {{"voluntary", result.usage.voluntary_switches}, {"involuntary", result.usage.involuntary_switches}}},
-      {"messages_of_errors", result.complaints}};
-}
 
 class TransferTrial {
  public:
@@ -109,23 +87,9 @@ class TransferTrial {
       if (!part->no_calls.empty()) trial_.calls_reason = part->no_calls;
   }
 
-  // Keeps the result. A wrong file makes the whole transfer a failed one.
   void keep(Duration took) {
-    const FilePlan& files = *order_.load_case.files;
-    LoadResult result;
-    result.messages.sent = files.count;
-    result.duration_s = std::chrono::duration<double>(took).count();
     const std::string wrong = order_.entry.contestant.moves_files ? files_.difference() : std::string();
-    (wrong.empty() ? result.messages.verified : result.messages.failed) = files.count;
-    if (!wrong.empty()) result.complaints.push_back(wrong);
-    result.throughput_per_s = static_cast<double>(result.messages.verified) / result.duration_s;
-    const double mb_per_s = result.throughput_per_s * static_cast<double>(files.bytes) / 1e6;
-    result.groups = {{.name = "transfer", .figures = {{"mb_per_s", mb_per_s}}}};
-    result.usage = command_.child->usage().value_or(Usage{});
-    const auto ns = static_cast<std::uint64_t>(took.count());
-    result.latency = Distribution({Histogram::bucket_with(ns, 1)}, ns, ns, ns);
-    trial_.load_document = document_of(result, files).dump();
-    trial_.load = std::move(result);
+    note_transfer(*order_.load_case.files, took, command_.child->usage().value_or(Usage{}), wrong, trial_);
   }
 
   const ProcessSetup& setup_;
@@ -137,7 +101,7 @@ class TransferTrial {
                     .into = files_.fresh_target(),
                     .last = files_.last(),
                     .bytes = fmt::format("{}", order_.load_case.files->all_bytes()),
-                    .joust = own_path()});
+                    .joust = own_program()});
   TrialProcesses processes_{setup_.stop, order_.count_calls};
   ServerProcess serving_{processes_, server_order_};
   const PinnedCpus pinned_ = pinned_cpus(setup_.cpus, false);
