@@ -45,7 +45,7 @@ install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" EXCLUDE
         PATTERN "bring-your-engine.md" EXCLUDE
-        PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE)
+        PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE PATTERN "teach" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
         PATTERN "examples/languages" EXCLUDE PATTERN "examples/websocket" EXCLUDE
         PATTERN "examples/engine" EXCLUDE)

@@ -12,10 +12,12 @@ def function(text, name):
         if not head.match(line):
             continue
         last = first
-        while lines[last] != "}" and not lines[last].endswith(";"):
+        while not lines[last].endswith(("{", ";")):
             last += 1
-        if lines[last] != "}":
+        if lines[last].endswith(";"):
             continue  # a declaration
+        while lines[last] != "}":
+            last += 1
         while lines[first - 1].startswith("//"):
             first -= 1
         return "\n".join(lines[first:last + 1])

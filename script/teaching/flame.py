@@ -20,11 +20,11 @@ def of_one_second(joust, engine):
     with tempfile.TemporaryDirectory(prefix="joust-") as folder:
         data = str(pathlib.Path(folder, "perf"))
         with running.server(joust, engine) as (address, process):
-            settings = ("-c", "32", "-d", "2s")
+            settings = ("-c", "32", "-d", "4s")
             load = threading.Thread(target=running.load, args=(joust, engine, address, *settings))
             load.start()
             record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph", "dwarf,16384",
-                      "--delay", "500", "-o", data, "-p", str(process), "--", "sleep", "1.5"]
+                      "--delay", "1000", "-o", data, "-p", str(process), "--", "sleep", "2"]
             subprocess.run(record, check=True, stderr=subprocess.DEVNULL, timeout=running.PATIENCE_S)
             load.join()
         script = ["perf", "script", "-i", data, "-F", "ip,sym"]

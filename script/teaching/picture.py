@@ -8,7 +8,7 @@ import tomllib
 _WIDTH, _BOX, _GAP, _TOP = 860, 58, 46, 44
 _COLUMNS = {"peers": (14, 104), "kernel": (236, 190), "process": (606, 240)}
 _STYLE = ("text{font-family:sans-serif;font-size:13px;fill:#222}.h{font-weight:bold;fill:#555}"
-          ".w{fill:#a33;font-size:12px}.n{font-size:12px}rect{fill:#fff;stroke:#444}.k{fill:#eef3fa}.p{fill:#fdf6e3}"
+          ".w{fill:#a33;font-size:12px}.n{font-size:12px;paint-order:stroke;stroke:#fff;stroke-width:4px}rect{fill:#fff;stroke:#444}.k{fill:#eef3fa}.p{fill:#fdf6e3}"
           "path{stroke:#444;fill:none;marker-end:url(#tip)}")
 
 
@@ -85,6 +85,7 @@ def _end(key, arrow, arrows, boxes, rows):
     """The point at a box where an arrow begins or ends: the arrows of one side share it in their order."""
     side = _side(key, arrow, boxes)
     alike = [other for other in arrows if key in other[:2] and _side(key, other, boxes) == side]
+    alike.sort(key=lambda other: boxes[other[1] if key == other[0] else other[0]][1])  # so that fewer cross
     share = (alike.index(arrow) + 1) / (len(alike) + 1)
     (x, width), y = _COLUMNS[boxes[key][0]], _top(boxes[key], rows)
     if side in ("left", "right"):
