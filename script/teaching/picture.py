@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of engines: peers, objects of the kernel, and the threads that wait for them. All are laid out alike:
-three columns, and arrows with the number of the step."""
+"""Pictures of engines: peers, objects of the kernel, and the threads that wait for them. All are laid out
+alike: three columns, and arrows with the number of the step."""
 
 import html
 import tomllib
@@ -8,7 +8,8 @@ import tomllib
 _WIDTH, _BOX, _GAP, _TOP = 860, 58, 46, 44
 _COLUMNS = {"peers": (14, 104), "kernel": (236, 190), "process": (606, 240)}
 _STYLE = ("text{font-family:sans-serif;font-size:13px;fill:#222}.h{font-weight:bold;fill:#555}"
-          ".w{fill:#a33;font-size:12px}.n{font-size:12px;paint-order:stroke;stroke:#fff;stroke-width:4px}rect{fill:#fff;stroke:#444}.k{fill:#eef3fa}.p{fill:#fdf6e3}"
+          ".w{fill:#a33;font-size:12px}.n{font-size:12px;paint-order:stroke;stroke:#fff;stroke-width:4px}"
+          "rect{fill:#fff;stroke:#444}.k{fill:#eef3fa}.p{fill:#fdf6e3}"
           "path{stroke:#444;fill:none;marker-end:url(#tip)}")
 
 
@@ -19,8 +20,8 @@ def all_pictures(file):
 
 
 def picture(name, engine):
-    """`kernel` and `process` are lists of boxes: "id: title" and "id: title | waits in ...". `steps` are arrows:
-    "from > to: words"."""
+    """`kernel` and `process` are lists of boxes: "id: title" and "id: title | waits in ...". `steps` are
+    arrows: "from > to: words"."""
     boxes = {"peers": ("peers", 0, 1, "peers", "")}
     for column in ("kernel", "process"):
         for row, text in enumerate(engine[column]):
@@ -46,8 +47,8 @@ def _head(name, height):
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">\n'
             f"<title>Who waits where in the engine {name}</title>\n<style>{_STYLE}</style>\n"
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" '
-            'orient="auto"><path d="M0 0 L8 4 L0 8 z" style="fill:#444;stroke:none;marker-end:none"/></marker>'
-            f'</defs>\n<rect width="{_WIDTH}" height="{height}" style="stroke:none"/>')
+            'orient="auto"><path d="M0 0 L8 4 L0 8 z" style="fill:#444;stroke:none;marker-end:none"/>'
+            f'</marker></defs>\n<rect width="{_WIDTH}" height="{height}" style="stroke:none"/>')
 
 
 def _heading(column):
@@ -65,8 +66,8 @@ def _box(box, rows):
     column, _, _, title, wait = box
     (x, width), y = _COLUMNS[column], _top(box, rows)
     yield f'<rect class="{column[0]}" x="{x}" y="{y:g}" width="{width}" height="{_BOX}" rx="5"/>'
-    middle = x + width / 2
-    yield f'<text x="{middle:g}" y="{y + (24 if wait else 34):g}" text-anchor="middle">{html.escape(title)}</text>'
+    middle, base, words = x + width / 2, y + (24 if wait else 34), html.escape(title)
+    yield f'<text x="{middle:g}" y="{base:g}" text-anchor="middle">{words}</text>'
     if wait:
         yield f'<text class="w" x="{middle:g}" y="{y + 44:g}" text-anchor="middle">{html.escape(wait)}</text>'
 

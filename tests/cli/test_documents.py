@@ -117,10 +117,11 @@ class Documents(Case):
         for name in ("mine.so", "old.so", "new.so"):
             make = ["cc", "-shared", "-fPIC", "-I", seed / "include", "-o", seed / name, seed / "mine.c"]
             subprocess.run(make, check=True, timeout=60)
-        make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1"
-        make += " -addext subjectAltName=IP:127.0.0.1 -keyout ca.key -out ca.pem"
+        make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+        make += " -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -keyout ca.key -out ca.pem"
         subprocess.run(make.split(), check=True, capture_output=True, timeout=60, cwd=seed)
-        race = [JOUST, "race", "--server", "epoll,threads", "-c", "1", "-d", "10ms", "--rounds", "2", "--json"]
+        race = [JOUST, "race", "--server", "epoll,threads", "-c", "1", "-d", "10ms", "--rounds", "2"]
+        race.append("--json")
         environment = os.environ | {"XDG_STATE_HOME": str(seed / "state")}
         races = [
             subprocess.Popen([*race, seed / name], env=environment, stdout=subprocess.DEVNULL)
