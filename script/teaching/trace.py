@@ -55,7 +55,7 @@ def _calls(text):
             calls.append((process, float(at), begun.pop(process, "") + " " + resumed.group(1)))
         elif took:
             calls.append((process, float(at) + float(took), call))
-    # A thread of joust measures: it tries again and again whether a descriptor can be opened. libuv opens one.
+    # A thread of joust measures: it tries time and again whether a file can be opened. libuv opens one.
     tried = collections.Counter(process for process, _, call in calls if '"/dev/null"' in call)
     return sorted((call for call in calls if tried[call[0]] < 3), key=lambda call: call[1])
 
