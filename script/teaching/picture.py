@@ -78,7 +78,9 @@ def _drawn(arrow, number, arrows, boxes, rows):
     yield f'<path d="M{x1:g} {y1:g} L{x2:g} {y2:g}"/>'
     x, y, anchor = (x1 + x2) / 2, (y1 + y2) / 2 - 4, "middle"
     if boxes[begin][0] == boxes[end][0]:
-        x, y, anchor = x + 7, y + 9, "start"
+        # Of two arrows between the same boxes, the first has its words at its left.
+        left = (end, begin) in [other[:2] for other in arrows[number:]]
+        x, y, anchor = x + (-7 if left else 7), y + 9, "end" if left else "start"
     yield f'<text class="n" x="{x:g}" y="{y:g}" text-anchor="{anchor}">{number} {html.escape(words)}</text>'
 
 
@@ -91,7 +93,7 @@ def _end(key, arrow, arrows, boxes, rows):
     (x, width), y = _COLUMNS[boxes[key][0]], _top(boxes[key], rows)
     if side in ("left", "right"):
         return x + (width if side == "right" else 0), y + _BOX * share
-    return x + width * share * 0.6, y + (_BOX if side == "below" else 0)
+    return x + width * (share if len(alike) > 1 else 0.3), y + (_BOX if side == "below" else 0)
 
 
 def _side(key, arrow, boxes):
