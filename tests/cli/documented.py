@@ -52,6 +52,14 @@ def commands(path):
             yield from _joined(path.relative_to(ROOT).as_posix(), first, language, lines)
 
 
+def races_in_text(path):
+    """The races that a document names in its text, each as a block of its own."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        for race in re.findall(r"`(joust race [^`]*)`", line):
+            if "..." not in race and not re.search(r"\b(NAME|PATH|ADDRESS)\b|\bmy-", race):
+                yield Command(path.relative_to(ROOT).as_posix(), number, number, race)
+
+
 def _blocks(path):
     first, language, lines = 0, "", []
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):

@@ -145,7 +145,8 @@ class Documents(Case):
             blocks = {}
             for command in documented.commands(path):
                 blocks.setdefault(command.block, []).append(command)
-            for block in blocks.values():
+            races = [[race] for race in documented.races_in_text(path)]
+            for block in [*blocks.values(), *races]:
                 self.run_block(block)
                 seen += len(block)
         self.assertGreater(seen, 100)
