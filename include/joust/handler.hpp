@@ -75,8 +75,11 @@ enum class MessageKind : std::uint8_t {
   // behind it are sent again on another connection; nothing has failed. Only over a stream, and without a
   // greeting.
   last_reply,
-  other,     // a correct message that is not a reply
-  asks,      // likewise, and the server waits for an answer: write_answer() has it
+  other,  // a correct message that is not a reply
+  asks,   // likewise, and the server waits for an answer: write_answer() has it
+  // The server says that it ends the connection now, in the middle of the load: the connection is lost, as if
+  // it had closed it without a word. complaint() is the reason, and write_refusal() the last answer.
+  ends,
   repeated,  // a message that has come before: only over a lossy delivery
 };
 
@@ -136,8 +139,8 @@ class Exchange {
   // Not over a lossy delivery.
   virtual void write_answer(Writer& /*answer*/) {}
 
-  // classify() has returned `wrong`. Writes why, as the last words for the server: one message, or none. Sent
-  // only where nothing waits to be sent, and not over a lossy delivery.
+  // classify() has returned `wrong` or `ends`. Writes why, as the last words for the server: one message, or
+  // none. Sent only where nothing waits to be sent, and not over a lossy delivery.
   virtual void write_refusal(Writer& /*refusal*/) {}
 
   // Writes the last words of a connection, whose work is done: one message, or none. No reply is waited for.

@@ -35,9 +35,11 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    constexpr std::size_t kShort = 4;  // two changes make any short word of another
+    // Two changes make any short word of another, and one change one of two letters: `no` means no `on`.
+    constexpr std::size_t kShort = 4, kTiny = 2;
     const std::size_t distance = edit_distance(word, candidate);
-    const bool too_short = distance > 1 && std::max(word.size(), candidate.size()) <= kShort;
+    const std::size_t size = std::max(word.size(), candidate.size());
+    const bool too_short = (distance > 1 && size <= kShort) || (distance > 0 && size <= kTiny);
     if (distance < least && !too_short) {
       least = distance;
       best = candidate;

@@ -146,8 +146,7 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
     load_plugins(named);
     add_commands(root, program, line, exit_code);
     for (const std::string& name : named)
-      if (const Protocol* const protocol = program.find_protocol(name))
-        show_options(line, program.words[1], *protocol);
+      if (!name.empty()) show_options(line, program.words[1], resolve_protocol(program, name));
     if (argc == 1) {
       print_to_stderr(line.help());
       return kUsage;

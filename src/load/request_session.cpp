@@ -175,6 +175,10 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
 void RequestSession::check(Bytes message, Time now) {
   last_message_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
   const MessageKind kind = exchange_->classify(replies_, message);
+  if (kind == MessageKind::ends) {
+    fail({Stage::receive, 0, std::string(exchange_->complaint())}, now);
+    return writer_.write_refusal();
+  }
   const bool is_reply = kind == MessageKind::reply || (kind == MessageKind::last_reply && !greets_);
   const bool fits = is_reply                        ? !outstanding().empty()
                     : kind == MessageKind::greeting ? greets_ && !greeted_
@@ -206,6 +210,7 @@ void RequestSession::check_numbered(Bytes message, Time now) {
   switch (exchange_->classify(reply.number, reply.message)) {
     case MessageKind::wrong:
     case MessageKind::last_reply:  // a message transport has no stream that could end
+    case MessageKind::ends:
       return refuse_reply(reply.number, reply.message, now);
     case MessageKind::greeting:
       if (!greets_)

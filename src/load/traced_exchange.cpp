@@ -27,6 +27,7 @@ std::vector<std::byte> content_of(Outbox& outbox) {
 std::string_view words(MessageKind kind, std::string_view complaint) {
   switch (kind) {
     case MessageKind::wrong:
+    case MessageKind::ends:
       return complaint;
     case MessageKind::greeting:
       return "right: the load begins";

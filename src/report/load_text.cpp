@@ -201,8 +201,9 @@ std::string handovers_line(const LoadResult& result) {
   if (!messages)
     return fmt::format("  handovers    {}: the server ended the connection with a reply (of the whole run)\n",
                        count);
-  return fmt::format("  handovers    {}: the load ended each connection after {} (of the whole run)\n", count,
-                     counted(*messages, "message"));
+  return fmt::format(
+      "  handovers    {}: connections ended with a reply, after {} at most (of the whole run)\n", count,
+      counted(*messages, "message"));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class Arguments(Case):
         self.assertEqual(run("race", "--server", "epoll", "--server", "poll", "--dry-run").returncode, 0)
 
     def test_a_value_that_is_empty(self):
-        self.refused(run("load", "--connect=", "-m", "1"), "--connect ADDRESS is missing")
+        self.refused(run("load", "--connect=", "-m", "1"), "--connect: the value is empty")
         self.refused(run("load", "--connect", "127.0.0.1:1", "--payload=", "1"), "--payload")
         self.refused(run("serve", "-p", "file", "--overwrite="), "--overwrite: the value is empty")
 

@@ -40,6 +40,8 @@ class Lists(Case):
             for text in (row["summary"], *lacks, *(knob["summary"] for knob in row["knobs"])):
                 self.assertIn(text, shown)
         self.refused(run("engines", "eppoll"), "no engine 'eppoll'; did you mean 'epoll'?")
+        for command in ("engines", "protocols"):
+            self.refused(run(command, ""), "the value is empty")
 
     def test_scenarios_have_titles_and_are_raced_by_name(self):
         listed = {each["name"]: each for each in json.loads(run("scenarios", "--json").stdout)}

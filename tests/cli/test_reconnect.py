@@ -30,11 +30,14 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(port):
-    """A server at that port, which is killed in the end."""
-    with Server("-p", "echo", "--listen", f"127.0.0.1:{port}") as server:
+def served(port, protocol="echo", kills=True):
+    """A server at that port, which is killed in the end, or told to stop."""
+    with Server("-p", protocol, "--listen", f"127.0.0.1:{port}") as server:
         yield server
-        server.process.kill()
+        if kills:
+            server.process.kill()
+        else:
+            server.tell(signal.SIGTERM)
         server.process.wait(PATIENCE_S)
 
 
@@ -70,18 +73,18 @@ class Stages(Case):
 
 
 class Killed(Case):
-    def load_over_a_kill(self, engine, *plan):
+    def load_over_a_kill(self, engine, *plan, **how):
         """The result of a load whose server is killed in the middle, and started again."""
-        port, file = free_port(), self.path("load.json")
-        with served(port) as server:
+        port, file, protocol = free_port(), self.path("load.json"), how.get("protocol", "echo")
+        with served(port, **how) as server:
             load = subprocess.Popen(
-                [JOUST, "load", "-e", engine, "--connect", server.address, "-c", "5", "--events",
-                 "--json", file, *map(str, plan)],
+                [JOUST, "load", "-e", engine, "-p", protocol, "--connect", server.address, "-c", "5",
+                 "--events", "--json", file, *map(str, plan)],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             while json.loads(load.stdout.readline())["event"] != "measuring":
                 pass
             time.sleep(0.1)
-        with served(port):
+        with served(port, **how):
             _, complaint = load.communicate(timeout=PATIENCE_S)
         with open(file, encoding="utf-8") as text:
             result = json.load(text)
@@ -105,6 +108,14 @@ class Killed(Case):
                 self.assertIn("receive: ", complaint)
                 self.assertEqual(result["plan"]["reconnect"], "always")
                 self.assertEqual(result["plan"]["backoff_s"], [0.005, 0.05])
+
+    def test_a_server_that_says_goodbye_is_dialled_again(self):
+        _, complaint, result = self.load_over_a_kill("epoll", "-d", "2s", *ALWAYS, protocol="websocket",
+                                                     kills=False)
+        self.assertGreaterEqual(result["reconnects"], 5)
+        self.assertEqual(result["connections"], {"ok": 5, "failed": 0, "answered": 5, "never_answered": 0})
+        self.assertNotIn("verify", result["errors"])
+        self.assertIn("receive: the server closes the connection with the code 1001", complaint)
 
     def test_never_ends_the_load(self):
         code, _, result = self.load_over_a_kill("epoll", "-d", "60s")

@@ -27,7 +27,7 @@ class ShortConnections(Case):
             stopped = server.stop()
         self.assertEqual(result["messages"]["verified"], 40)
         self.assertEqual(result["handovers"], 12)
-        self.assertIn("the load ended each connection after 3 messages", done.stdout)
+        self.assertIn("connections ended with a reply, after 3 messages at most", done.stdout)
         self.assertEqual((stopped["connections"]["accepted"], stopped["connections"]["failed"]), (16, 0))
 
     def test_on_every_engine(self):

@@ -51,6 +51,23 @@ TEST_F(Race, EveryContestantHasOneTrialPerRound) {
   EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 3U);
 }
 
+TEST_F(Race, TheNextContestantIsTheReferenceWhereItsProgramIsMissing) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (!order.entry.contestant.name.starts_with("threads")) return;
+    trial.load.reset();
+    trial.not_found = true;
+    trial.failure = "the command was not found";
+  };
+  const RaceResult result = run();
+  const CaseResult& one = result.cases.front();
+  EXPECT_EQ(one.reference, "epoll");
+  EXPECT_EQ(entry(result, "threads").unavailable, "unavailable: the command was not found");
+  const Entry& again = *find_entry(one, "epoll (again)", EntryKind::again);
+  EXPECT_EQ(again.repeats, "epoll");
+  EXPECT_GE(again.trials.size(), 4U) << "the first round may have been over";
+  EXPECT_EQ(find_entry(one, "threads (again)", EntryKind::again), nullptr);
+}
+
 TEST_F(Race, SystemCallsAreThoseOfThePassThatCountsThem) {
   const RaceResult result = run();
   EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 1);

@@ -233,7 +233,10 @@ Command Command::add_command(const std::string& name, const std::string& summary
 }
 
 Option Command::add_option(const std::string& names, std::string& into, const std::string& help) {
-  return added(names, [&] { return app_->add_option(names, into, help); });
+  const auto refuse_empty = [](const std::string& value) {
+    return value.empty() ? std::string("the value is empty") : std::string();
+  };
+  return added(names, [&] { return app_->add_option(names, into, help)->check(refuse_empty); });
 }
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& into,

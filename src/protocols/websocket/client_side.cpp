@@ -25,6 +25,11 @@ std::string words_of_close(const Message& close) {
                      printable(as_text(close.payload.subspan(kCodeBytes))));
 }
 
+// Returns whether the code speaks of the server alone, and of nothing that this side has sent.
+bool is_plain_end(std::uint16_t code) {
+  return code == kNormal || code == kGoingAway || code == kServiceRestart || code == kTryAgainLater;
+}
+
 }  // namespace
 
 std::vector<ProtocolOption> handshake_options() {
@@ -84,8 +89,11 @@ std::optional<MessageKind> ClientSide::classify(const Message& message) {
       return MessageKind::asks;
     case Message::Kind::pong:
       return MessageKind::other;
-    case Message::Kind::close:
-      return wrong(message.code == 0 ? std::uint16_t{kNormal} : message.code, words_of_close(message));
+    case Message::Kind::close: {
+      const std::uint16_t code = message.code == 0 ? std::uint16_t{kNormal} : message.code;
+      const MessageKind violates = wrong(code, words_of_close(message));
+      return is_plain_end(code) ? MessageKind::ends : violates;
+    }
     case Message::Kind::violation:
       return wrong(message.code, std::string(as_text(message.payload)));
     case Message::Kind::text:

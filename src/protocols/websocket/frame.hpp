@@ -33,7 +33,9 @@ enum CloseCode : std::uint16_t {
   kUnsupportedData = 1003,
   kNotUtf8 = 1007,
   kPolicyViolation = 1008,
-  kTooLarge = 1009
+  kTooLarge = 1009,
+  kServiceRestart = 1012,
+  kTryAgainLater = 1013
 };
 
 // A rule that the peer has broken: what to answer, and the rule in words.

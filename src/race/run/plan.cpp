@@ -81,18 +81,24 @@ void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   }
 }
 
+Entry second_entry(const Entry& reference) {
+  Entry again = reference;
+  again.kind = EntryKind::again;
+  again.repeats = reference.contestant.name;
+  again.contestant.name += kAgain;
+  again.trials.clear();
+  again.failures = 0;
+  again.ranked = false;
+  again.reason = "the reference once more, for check 4";
+  return again;
+}
+
 // The default reference is the first contestant that can run.
 void add_reference(CaseResult& result, const std::string& wanted) {
   for (const Entry& entry : result.entries) {
     if (!entry.ranked || (!wanted.empty() && entry.contestant.name != wanted)) continue;
     result.reference = entry.contestant.name;
-    Entry again = entry;
-    again.kind = EntryKind::again;
-    again.repeats = entry.contestant.name;
-    again.contestant.name += kAgain;
-    again.ranked = false;
-    again.reason = "the reference once more, for check 4";
-    result.entries.push_back(std::move(again));
+    result.entries.push_back(second_entry(entry));
     return;
   }
 }
@@ -222,6 +228,16 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   if (plan.rounds == 0) set_rule(plan, scenario.time);
   begin_round(plan, 1);
   return plan;
+}
+
+void replace_reference(CaseResult& result) {
+  const Entry* const reference = find_entry(result, result.reference);
+  if (reference == nullptr || reference->unavailable.empty()) return;
+  const auto next = std::ranges::find_if(result.entries, &Entry::ranked);
+  if (next == result.entries.end()) return;
+  const auto again = std::ranges::find(result.entries, EntryKind::again, &Entry::kind);
+  result.reference = next->contestant.name;
+  if (again != result.entries.end()) *again = second_entry(*next);
 }
 
 void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message) {

@@ -35,6 +35,10 @@ inline constexpr std::uint64_t kCeilingTrials = 3;
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
 
+// Compares with the next contestant where the program of the reference is not there, and makes the second
+// entry that one's. An entry keeps its place in `entries`.
+void replace_reference(CaseResult& result);
+
 // Plans whole trials for a case in place of turns, because a message takes so long. In a closed loop whose
 // duration is too short for two messages, a trial has one message.
 void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index, Duration message);

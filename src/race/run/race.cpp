@@ -128,6 +128,7 @@ class Running {
       keep(slot, std::move(trial));
       if (stop_.requested()) return std::nullopt;
     }
+    for (CaseResult& one : plan_.cases) replace_reference(one);
     return worst;
   }
 
@@ -165,6 +166,7 @@ class Running {
       observer_.trial_ended(step_of(slots[i], round, false), trial);
       keep(slots[i], std::move(trial));
     }
+    replace_reference(plan_.cases[case_index]);
     done_ += slots.size();
   }
 
