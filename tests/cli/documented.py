@@ -103,8 +103,8 @@ def is_server(text):
 
 def shortened(text):
     """The command with short times, few connections and, for a race, nothing but its plan."""
-    text = re.sub(r"^joust race\b", "joust race --dry-run", text)
-    text = re.sub(r" --fabric \S+", "", text)
+    text = re.sub(r"^joust (race|advise)\b", r"joust \1 --dry-run", text)
+    text = re.sub(r" --(fabric|server-cpus|client-cpus) \S+", "", text)  # of the reader's machines
     if text.startswith("joust race"):
         return re.sub(r" --hosts \S+", "", text)
     if not text.startswith("joust load"):

@@ -111,7 +111,7 @@ class Documents(Case):
         for name in ("server-old", "server-new", "server", "my-server", "old", "new", "redis-old"):
             (seed / name).write_text(ECHO, encoding="ascii")
             (seed / name).chmod(0o755)
-        for name in ("docs", "examples", "include"):
+        for name in ("docs", "examples", "include", "scenarios"):
             (seed / name).symlink_to(documented.ROOT / name)
         shutil.copy(documented.ROOT / "examples/plugin/keyvalue.c", seed / "mine.c")
         for name in ("mine.so", "old.so", "new.so"):
