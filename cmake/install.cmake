@@ -47,7 +47,7 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "add-a*.md" E
         PATTERN "bring-your-engine.md" EXCLUDE
         PATTERN "decisions" EXCLUDE PATTERN "benchmarks.md" EXCLUDE
         PATTERN "findings.md" EXCLUDE PATTERN "findings/*.*" EXCLUDE PATTERN "findings/results" EXCLUDE
-        PATTERN "findings/scenarios" EXCLUDE)
+        PATTERN "findings/scenarios" EXCLUDE PATTERN "teach" EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "examples/CMakeLists.txt" EXCLUDE
         PATTERN "examples/languages" EXCLUDE PATTERN "examples/websocket" EXCLUDE
         PATTERN "examples/engine" EXCLUDE)
