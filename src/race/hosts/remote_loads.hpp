@@ -6,18 +6,24 @@
 #include <string>
 #include <vector>
 
-#include "hosts/link.hpp"
 #include "race/hosts/trial_link.hpp"
+#include "race/model/hosts.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
 namespace joust::race {
 
+// A turn that a host begins later than this, and later than this share of the turn, has missed its start: 1
+// %.
+inline constexpr Duration kLatestBegin = std::chrono::milliseconds(50);
+inline constexpr int kLatestShare = 100;
+
 // A host that makes a part of a load.
 struct LoadHost {
-  HostLink* link = nullptr;
+  TrialLink* link = nullptr;
   Duration clock_offset{};  // of its monotonic clock to that of this host
   LoadOrder order{};
+  Begins* begins = nullptr;  // gets when its turns have begun; may be null
 };
 
 // The load of a contestant, made by one or several hosts together. In each step all hosts work at once. The
@@ -25,8 +31,10 @@ struct LoadHost {
 class RemoteLoads : public LoadSide {
  public:
   // `hosts`: at least one; this host, if it is one of them, is the first one, because it works while its
-  // reply is awaited. `number`: of the contestant.
-  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number);
+  // reply is awaited. `number`: of the contestant. `lead`: from a turn's request to its begin, where several
+  // hosts begin together.
+  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number, Duration lead)
+      : hosts_(std::move(hosts)), number_(number), lead_(lead) {}
   ~RemoteLoads() override;
 
   Step<> start(const std::string& address) override;
@@ -39,10 +47,11 @@ class RemoteLoads : public LoadSide {
  private:
   template <typename Result>
   Step<std::vector<Result>> ask(const char* step, Duration patience, const nlohmann::json& arguments);
+  Step<> look_at_begins(const std::vector<LoadTurn>& turns, Time begin, Duration length) const;
 
   const std::vector<LoadHost> hosts_;
-  std::vector<TrialLink> links_{};  // in the same order
   const std::uint64_t number_;
+  const Duration lead_;
 };
 
 // Returns the turn that several hosts took together. Rates add up: the window is as long as the sum of all

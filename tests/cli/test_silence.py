@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""No MPI in a turn: neither CPU time of its processes nor a packet on its network."""
+
+import contextlib
+import glob
+import json
+import os
+import subprocess
+import time
+import unittest
+from collections import namedtuple
+from itertools import pairwise
+
+from namespaces import NO_MPI, OnNamespaces, host, processes
+from program import JOUST, PATIENCE_S
+
+OF_MPI = ("joust-relay", "orted", "mpirun")
+STEP_S = 0.004  # between two samples
+TURN_S = 0.5
+# The part of a turn that has to be silent. The counters are read some milliseconds apart, and on a busy machine
+# a relay that has passed on the last request may be kept from going to sleep.
+SILENT = 0.8
+
+Sample = namedtuple("Sample", "at_s mpi cpu_ns")
+
+
+def cpu_ns(pid):
+    """The time that all threads of a process have run, to the nanosecond."""
+    total = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+        with open(path, encoding="ascii") as file:
+            total += int(file.read().split()[0])
+    return total
+
+
+def packets(pid, interface):
+    """The packets of an interface of the process's host."""
+    with open(f"/proc/{pid}/net/dev", encoding="ascii") as file:
+        for line in file:
+            name, _, counts = line.partition(":")
+            if name.strip() == interface:
+                fields = counts.split()
+                return int(fields[1]) + int(fields[9])
+    raise AssertionError(f"no interface {interface}")
+
+
+@unittest.skipIf(NO_MPI, NO_MPI)
+class Silence(OnNamespaces):
+    def sampled(self, count, *arguments):
+        """Samples of a race while it runs."""
+        names = ",".join(host(number) for number in range(1, count + 1))
+        race = [JOUST, "race", "--hosts", names, "-p", "echo", "--progress", "none", "--no-history", *arguments]
+        command = self.on_hosts(count, *race, "--json", self.path("race.json"))
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as process:
+            try:
+                for number in range(1, count + 1):
+                    self.one(number, lambda words: "--turns" in words or words[1:2] == ["serve"])
+                taken = self.samples(count)
+                _, errors = process.communicate(timeout=PATIENCE_S)
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+        self.assertIn(process.returncode, (0, 3), errors)
+        return taken
+
+    def samples(self, count):
+        found = [(pid, words) for number in range(1, count + 1) for pid, words in processes(number)]
+        of_mpi = [pid for pid, words in found if os.path.basename(words[0]) in OF_MPI]
+        relays = [pid for pid, words in found if words[0].endswith("joust-relay")]
+        self.assertEqual(len(relays), count)
+        taken = []
+        with contextlib.suppress(OSError):  # until a process has ended
+            while True:
+                taken.append(
+                    Sample(
+                        time.monotonic(),
+                        sum(packets(pid, "mpi") for pid in relays),
+                        {pid: cpu_ns(pid) for pid in of_mpi},
+                    )
+                )
+                time.sleep(STEP_S)
+        return taken
+
+    def silences(self, taken):
+        """The lengths of the times in which no packet of MPI was sent, and no process of it ran."""
+        begin = taken[0]
+        for before, after in pairwise(taken):
+            if (before.mpi, before.cpu_ns) != (after.mpi, after.cpu_ns):
+                yield before.at_s - begin.at_s
+                begin = after
+        yield taken[-1].at_s - begin.at_s
+
+    def check(self, count, *arguments):
+        """Requests separate turns, so a silence cannot have two of them: as many as there are turns, and as long,
+        leave no place for anything else."""
+        taken = self.sampled(count, "--server", "epoll,poll", "-d", "2s", "--turn", f"{TURN_S * 1000:.0f}ms",
+                             "--rounds", 1, *arguments)
+        self.assertGreater(taken[-1].mpi, taken[0].mpi, "the counters count")
+        with open(self.path("race.json"), encoding="utf-8") as file:
+            contestants = json.load(file)["contestants"]
+        turns = [turn_s for one in contestants for trial in one["trials"] for turn_s in trial["turns"]["turn_s"]]
+        self.assertGreater(len(turns), 10)
+        silences = [length for length in self.silences(taken) if length >= SILENT * TURN_S]
+        self.assertGreaterEqual(len(silences), len(turns))
+
+    def test_turns(self):
+        self.check(2, "-c", 4)
+
+    def test_turns_of_several_loads(self):
+        self.check(3, "-c", 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
