@@ -200,7 +200,7 @@ TEST_F(RaceOverHosts, AHostThatIsLostRefusesTheRoundsByName) {
 }
 
 // A host that begins a turn and works while others do not.
-TEST(BeginOfATurn, ThatIsMissedIsAFailureOfTheHost) {
+TEST(BeginOfATurn, ThatIsMissedTwiceIsAFailureOfTheHost) {
   struct Late : HostLink {
     explicit Late(std::string host, Duration lateness) : host_name(std::move(host)), late(lateness) {}
     const std::string& name() const override { return host_name; }
@@ -221,11 +221,15 @@ TEST(BeginOfATurn, ThatIsMissedIsAFailureOfTheHost) {
   TrialLink to_x(x), to_y(y);
   Begins of_x, of_y;
   RemoteLoads loads({{.link = &to_x, .begins = &of_x}, {.link = &to_y, .begins = &of_y}}, 1, {});
-  const auto turn = loads.take_turn({.time = std::chrono::milliseconds(20)}, true);
+  const TurnSize size{.time = std::chrono::milliseconds(20)};
+  const auto once = loads.take_turn(size, true);
+  ASSERT_TRUE(once);
+  EXPECT_EQ(once->window_s, 0) << "it has no throughput";
+  const auto turn = loads.take_turn(size, true);
   ASSERT_FALSE(turn);
-  EXPECT_EQ(turn.error().what, "host y: it began a turn 60 ms late");
+  EXPECT_TRUE(turn.error().what.starts_with("host y: it began two turns in succession 60"));
   EXPECT_TRUE(turn.error().of_host);
-  EXPECT_EQ(of_x.late, 1U);
+  EXPECT_EQ(of_x.late, 2U);
   EXPECT_EQ(of_y.latest, std::chrono::milliseconds(60));
   EXPECT_TRUE(loads.take_turn({.time = std::chrono::seconds(10)}, true)) << "1 % of it";
 }

@@ -71,7 +71,7 @@ void RaceHostsArguments::add_to(Command command) {
   command
       .add_option(
           "--lost-host", lost_host,
-          fmt::format("with --hosts: a host stops, dies or misses the begin of a turn; again: its round "
+          fmt::format("with --hosts: a host stops, dies or misses the starts of turns; again: its round "
                       "is refused and run again, {} times in a race; end: the race ends with what it has "
                       "[again]",
                       race::kMostLostRounds))

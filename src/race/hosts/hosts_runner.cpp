@@ -86,11 +86,11 @@ std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hos
   return made;
 }
 
-// The clocks of the hosts that load, when their turns have begun, and the lead of a turn.
+// The clocks of the hosts that load, when their turns have begun, and how they begin.
 struct Measured {
   const std::vector<ClockOffset>& clocks;
   std::vector<Begins>& begins;
-  Duration lead{};
+  StartOfTurns start{};
 };
 
 class HostsGeneration : public Generation {
@@ -113,7 +113,7 @@ class HostsGeneration : public Generation {
       }
       contenders_.push_back(std::make_unique<Contender>(
           std::make_unique<RemoteServer>(server, number, server_order(setup, hosts, order)),
-          std::make_unique<RemoteLoads>(std::move(loads), number, measured.lead), order.entry.client_forks,
+          std::make_unique<RemoteLoads>(std::move(loads), number, measured.start), order.entry.client_forks,
           setup.stop));
     }
   }
@@ -163,9 +163,14 @@ Duration HostsRunner::lead() const {
 }
 
 std::unique_ptr<Generation> HostsRunner::generation(std::vector<TrialOrder> orders) {
+  return generation(orders, true);
+}
+
+std::unique_ptr<Generation> HostsRunner::generation(const std::vector<TrialOrder>& orders, bool forgives) {
   measure_clocks();
+  const StartOfTurns start{.lead = lead(), .forgives_once = forgives};
   return std::make_unique<HostsGeneration>(
-      setup_, hosts_, Measured{.clocks = clocks_, .begins = begins_, .lead = lead()}, orders, next_number_);
+      setup_, hosts_, Measured{.clocks = clocks_, .begins = begins_, .start = start}, orders, next_number_);
 }
 
 // One turn for the warm-up, and one as long as the window.
@@ -176,7 +181,7 @@ Trial HostsRunner::run(const TrialOrder& order) {
   load.turns = true;
   load.counted_turns = messages > 0;
   in_turns.turn.rest = load.duration;
-  const auto alive = generation({{.load_case = in_turns, .entry = order.entry}});
+  const auto alive = generation({{.load_case = in_turns, .entry = order.entry}}, false);
   const bool warms_up = load.warmup > Duration{} && messages == 0;
   const TurnSize whole{.time = messages > 0 ? Duration{} : load.duration, .messages = messages};
   std::optional<Turn> turn;

@@ -44,6 +44,7 @@ class HostsRunner : public TrialRunner {
   const std::vector<Begins>& begins() const { return begins_; }
 
  private:
+  std::unique_ptr<Generation> generation(const std::vector<TrialOrder>& orders, bool forgives);
   void measure_clocks();
   Duration lead() const;
 

@@ -87,35 +87,43 @@ Step<> RemoteLoads::wake() {
   return all ? Step<>{} : std::unexpected(all.error());
 }
 
-// Notes how late each part began, by the clock of its own host. A part that begins far too late has missed
-// the start: the parts did not work at the same time.
-Step<> RemoteLoads::look_at_begins(const std::vector<LoadTurn>& turns, Time begin, Duration length) const {
-  if (hosts_.size() < 2) return {};
+// Notes how late each part began, by the clock of its own host. Returns whether all began in time: otherwise
+// the parts did not work at the same time.
+Step<bool> RemoteLoads::began_together(const std::vector<LoadTurn>& turns, Time begin, Duration length) {
+  if (hosts_.size() < 2) return true;
+  missed_.resize(hosts_.size());
+  bool is_together = true;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const LoadHost& host = hosts_[i];
     const Duration late = Time(Duration(turns[i].began_ns)) - (begin + host.clock_offset);
     if (host.begins != nullptr) host.begins->add(late);
-    if (late > std::max(kLatestBegin, length / kLatestShare))
+    const bool has_missed = late > std::max(kLatestBegin, length / kLatestShare);
+    if (has_missed && (missed_[i] || !start_.forgives_once))
       return std::unexpected(SideFailure{
-          .what = fmt::format("host {}: it began a turn {} late", host.link->name(), format_duration(late)),
+          .what = fmt::format("host {}: it began {} {} late", host.link->name(),
+                              missed_[i] ? "two turns in succession" : "a turn", format_duration(late)),
           .of_host = true});
+    missed_[i] = has_missed;
+    is_together = is_together && !has_missed;
   }
-  return {};
+  return is_together;
 }
 
 // No message travels while the turn is measured: the request has arrived before.
 Step<LoadTurn> RemoteLoads::take_turn(TurnSize size, bool recorded) {
   json arguments{{"size", size}, {"recorded", recorded}};
-  const Time begin = Clock::now() + lead_;
+  const Time begin = Clock::now() + start_.lead;
   if (hosts_.size() > 1) arguments["at_ns"] = begin.time_since_epoch().count();
   const LoadOrder& order = hosts_.front().order;
   const Duration longest =
       size.messages > 0 ? order.time_of_counted_turn : size.time + order.time_beyond_turn;
-  const auto all = ask<LoadTurn>("take_turn", lead_ + longest, arguments);
+  const auto all = ask<LoadTurn>("take_turn", start_.lead + longest, arguments);
   if (!all) return std::unexpected(all.error());
-  if (auto begun = look_at_begins(*all, begin, size.time); !begun)
-    return std::unexpected(std::move(begun.error()));
-  return together(*all);
+  auto is_together = began_together(*all, begin, size.time);
+  if (!is_together) return std::unexpected(std::move(is_together.error()));
+  LoadTurn turn = together(*all);
+  if (!*is_together) turn.window_s = 0;
+  return turn;
 }
 
 Step<SideTurn> RemoteLoads::rest() {

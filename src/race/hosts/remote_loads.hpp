@@ -13,10 +13,16 @@
 
 namespace joust::race {
 
-// A turn that a host begins later than this, and later than this share of the turn, has missed its start: 1
-// %.
+// A host that begins a turn later than this, and later than this share of the turn (1 %), has missed its
+// start. Once is a stall of its machine: the turn has no figures. Twice in succession, and the host is lost.
 inline constexpr Duration kLatestBegin = std::chrono::milliseconds(50);
 inline constexpr int kLatestShare = 100;
+
+// How several hosts begin turns together.
+struct StartOfTurns {
+  Duration lead{};            // from a turn's request to its begin
+  bool forgives_once = true;  // a missed start; false: each turn counts by itself
+};
 
 // A host that makes a part of a load.
 struct LoadHost {
@@ -31,10 +37,9 @@ struct LoadHost {
 class RemoteLoads : public LoadSide {
  public:
   // `hosts`: at least one; this host, if it is one of them, is the first one, because it works while its
-  // reply is awaited. `number`: of the contestant. `lead`: from a turn's request to its begin, where several
-  // hosts begin together.
-  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number, Duration lead)
-      : hosts_(std::move(hosts)), number_(number), lead_(lead) {}
+  // reply is awaited. `number`: of the contestant.
+  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number, StartOfTurns start)
+      : hosts_(std::move(hosts)), number_(number), start_(start) {}
   ~RemoteLoads() override;
 
   Step<> start(const std::string& address) override;
@@ -47,11 +52,12 @@ class RemoteLoads : public LoadSide {
  private:
   template <typename Result>
   Step<std::vector<Result>> ask(const char* step, Duration patience, const nlohmann::json& arguments);
-  Step<> look_at_begins(const std::vector<LoadTurn>& turns, Time begin, Duration length) const;
+  Step<bool> began_together(const std::vector<LoadTurn>& turns, Time begin, Duration length);
 
   const std::vector<LoadHost> hosts_;
   const std::uint64_t number_;
-  const Duration lead_;
+  const StartOfTurns start_;
+  std::vector<bool> missed_{};  // by host: whether it has missed the start of its last turn
 };
 
 // Returns the turn that several hosts took together. Rates add up: the window is as long as the sum of all
