@@ -8,7 +8,7 @@ import subprocess
 import threading
 import unittest
 
-from namespaces import NO_MPI, OnNamespaces, host
+from namespaces import NO_MPI, OnNamespaces, host, processes
 from program import JOUST, PATIENCE_S, Case, run
 
 
@@ -18,6 +18,11 @@ STOPPED_S = 12  # longer than an answer may take
 def is_called(*names):
     """Of a process whose first words are these."""
     return lambda words: (os.path.basename(words[0]), *words[1:len(names)]) == names
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
 
 
 @unittest.skipIf(NO_MPI, NO_MPI)
@@ -92,7 +97,11 @@ class RaceOverHosts(OnNamespaces):
         raise AssertionError(f"no round {number}: {text}")
 
     def agent(self, number):
-        return self.one(number, is_called("joust", "race"))
+        """The process of joust that a relay has started."""
+        relay = self.one(number, is_called("joust-relay"))
+        return self.awaited("an agent", lambda: next(
+            (pid for pid, words in processes(number)
+             if is_called("joust", "race")(words) and parent(pid) == relay), None))
 
     def check_run_again(self, code, text, result, victim):
         self.assertIn(code, (0, 3), text)

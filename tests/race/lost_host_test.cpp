@@ -53,6 +53,7 @@ TEST_F(LostHost, ItsGenerationIsRunAgain) {
 
 TEST_F(LostHost, ItsRoundOfTrialsIsRunAgain) {
   scenario.turns = false;
+  runner.throughput = runner.world.rate;
   lose_in({3});
   expect_all_rounds(run());
 }

@@ -16,7 +16,8 @@ namespace {
 // Tags of MPI.
 enum Tag : int { kMessage = 1, kEnded = 2, kEnd = 3, kNothing = 4 };
 
-constexpr Duration kLongestSend = std::chrono::seconds(10);
+// Less than a host may take to answer: other ranks wait meanwhile.
+constexpr Duration kLongestSend = std::chrono::seconds(4);
 constexpr unsigned kLongestLeave_s = 5;
 constexpr std::size_t kLeastBytes = 1;  // of a message: it begins with a byte, because a body may be empty
 
