@@ -70,7 +70,8 @@ class HostMessages {
              heard_of<race::LoadOrder>(message);
     if (const auto end = race::step_of<race::LoadEnd>("h", message)) {
       const std::array<race::HostDocument, 2> both{{{"h", end->document}, {"i", end->document}}};
-      heard += race::merged_document(both).error_or("merged");
+      const auto merged = race::merged_document(both);
+      heard += merged ? "merged" : merged.error();
     }
     return heard;
   }

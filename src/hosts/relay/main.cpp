@@ -63,7 +63,21 @@ class Relay {
 
   void wait() {
     const auto event = connections_.wait(worker_runs_ ? worker_->socket().get() : -1, kSeldom);
-    if (event == Connections::Event::end && !conducts() && !messages_.reaches(0)) over_ = true;
+    if (event != Connections::Event::end) return;
+    if (conducts())
+      look_for_lost();
+    else if (!messages_.reaches(0))
+      over_ = true;
+  }
+
+  // Finds out which rank has ended, so that no reply of it is awaited.
+  void look_for_lost() {
+    for (int rank = 1; rank < messages_.size(); ++rank) {
+      if (lost_.contains(rank) || messages_.reaches(rank)) continue;
+      const std::string why = "its relay has ended, or cannot be reached";
+      lost_.emplace(rank, why);
+      came_.push_back({.kind = Frame::Kind::ended, .rank = rank, .body = why});
+    }
   }
 
   void take_from_worker() {

@@ -56,7 +56,7 @@ std::expected<void, std::string> Messages::send(const Frame& frame) {
   bytes.assign(kLeastBytes, '\0');
   bytes += frame.body;
   if (send_bytes(bytes, frame.rank, frame.kind == Frame::Kind::message ? kMessage : kEnded)) return {};
-  return std::unexpected("it takes no messages");
+  return std::unexpected("its relay takes no messages");
 }
 
 bool Messages::reaches(int rank) {
