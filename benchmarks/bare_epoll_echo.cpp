@@ -48,7 +48,8 @@ void echo(int peer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return std::fputs("usage: bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]\n", stderr), 2;
+  if (argc != 3 && argc != 4)
+    return std::fputs("usage: bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]\n", stderr), 2;
   bare::pin_to(argv[2]);
   const std::uint64_t rounds = argc == 4 ? bare::number(argv[3], 1'000'000) : 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);

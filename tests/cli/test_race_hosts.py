@@ -72,7 +72,7 @@ class RaceOverHosts(OnNamespaces):
         self.assertEqual(trial["load"]["connections"]["ok"], 5)
 
     def disturbed(self, hurt, *arguments, count=2):
-        """A race whose hosts are hurt when the second round has begun: the exit code, the texts, the result."""
+        """A race whose hosts are hurt in the second round: the exit code, the texts, the result."""
         command = self.command(count, "--server", "epoll,poll", "-c", 4, "-d", "200ms", "--rounds", 4,
                                *arguments, progress="lines")
         with subprocess.Popen(
@@ -145,8 +145,8 @@ class RaceOverHosts(OnNamespaces):
                 self.assertEqual(sum(trial["counted"] for trial in one["trials"]), result["rounds"])
 
     def test_a_race_may_end_with_what_it_has(self):
-        self.check_ended(*self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL), "--lost-host", "end"),
-                         victim=host(1))
+        done = self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL), "--lost-host", "end")
+        self.check_ended(*done, victim=host(1))
 
     def test_a_rank_that_dies_ends_the_race_with_what_it_has(self):
         """MPI cannot bring a rank back. The others go on, and all of them end."""

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/select.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,43 +25,49 @@ namespace joust {
 namespace {
 
 constexpr int kNotExecuted = 127, kBySignal = 128;
-constexpr std::array kPassedOn{SIGINT, SIGTERM, SIGHUP};
 constexpr std::size_t kLongestLine = 65536;
 
-volatile std::sig_atomic_t signal_to_pass_on = 0;
+int signals_to = -1;  // the end of a pipe
 
-// Signals are handled only while this process waits, in pselect().
-class BlockedSignals {
+// Signals become bytes of a pipe, which wakes the process that waits.
+class Signals {
  public:
-  BlockedSignals() {
+  Signals() {
+    std::array<int, 2> ends{};
+    checked(::pipe(ends.data()), "pipe()");
+    from_ = Fd(ends[0]);
+    into_ = Fd(ends[1]);
+    for (const int end : ends) {
+      checked(::fcntl(end, F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");
+      checked(::fcntl(end, F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
+    }
+    signals_to = into_.get();
     struct sigaction action {};
     action.sa_handler = [](int number) {
-      if (number != SIGCHLD) signal_to_pass_on = number;
+      const auto byte = static_cast<char>(number);
+      (void)!::write(signals_to, &byte, 1);
     };
-    sigset_t blocked;
-    ::sigemptyset(&blocked);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
       checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
-      ::sigaddset(&blocked, number);
-    }
-    ::sigprocmask(SIG_BLOCK, &blocked, &before_);
   }
 
-  const sigset_t& before() const { return before_; }
+  int get() const { return from_.get(); }
+  // Passes on the signals that have come; the end of a child is none.
+  void pass_on(pid_t to) const {
+    for (char number = 0; ::read(from_.get(), &number, 1) == 1;)
+      if (number != SIGCHLD) ::kill(to, number);
+  }
 
  private:
-  sigset_t before_{};
+  Fd from_{}, into_{};
 };
 
 // A process group of its own, so that Ctrl-C reaches it once: by this process.
-[[noreturn]] void become_mpirun(const std::vector<std::string>& words, int errors, const sigset_t& signals) {
+[[noreturn]] void become_mpirun(const std::vector<std::string>& words, int errors) {
   ::setpgid(0, 0);
   end_with_parent(SIGTERM);
   if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::dup2(errors, STDERR_FILENO);
-  for (const int number : kPassedOn) ::signal(number, SIG_DFL);
-  ::signal(SIGCHLD, SIG_DFL);
-  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -114,28 +120,17 @@ bool read_into(Errors& errors, int pipe) {
 }
 
 // Reads until mpirun has ended: what it has started may keep the pipe open. Returns its status.
-int follow(pid_t mpirun, Fd pipe, Errors& errors, const sigset_t& signals) {
+int follow(pid_t mpirun, Fd pipe, Errors& errors, const Signals& signals) {
   for (int status = 0;;) {
-    if (const int number = signal_to_pass_on; number != 0) {
-      signal_to_pass_on = 0;
-      ::kill(mpirun, number);
-    }
+    signals.pass_on(mpirun);
     const bool has_ended = ::waitpid(mpirun, &status, WNOHANG) == mpirun;
-    fd_set ready;
-    FD_ZERO(&ready);
-    if (pipe.is_open()) FD_SET(pipe.get(), &ready);
-    const timespec at_once{};
-    const int any =
-        ::pselect(pipe.get() + 1, &ready, nullptr, nullptr, has_ended ? &at_once : nullptr, &signals);
-    if (any > 0 && !read_into(errors, pipe.get())) pipe.close();
-    if (!has_ended) continue;
-    while (pipe.is_open() && any > 0) {  // the rest
-      timespec none{};
-      FD_ZERO(&ready);
-      FD_SET(pipe.get(), &ready);
-      if (::pselect(pipe.get() + 1, &ready, nullptr, nullptr, &none, nullptr) <= 0) break;
-      if (!read_into(errors, pipe.get())) pipe.close();
+    for (;;) {  // after the end: what is left
+      std::array<pollfd, 2> events{{{pipe.get(), POLLIN, 0}, {has_ended ? -1 : signals.get(), POLLIN, 0}}};
+      const bool is_any = ::poll(events.data(), events.size(), has_ended ? 0 : -1) > 0;
+      if (is_any && events[0].revents != 0 && !read_into(errors, pipe.get())) pipe.close();
+      if (!has_ended || !is_any) break;
     }
+    if (!has_ended) continue;
     errors.flush();
     return status;
   }
@@ -151,12 +146,12 @@ int run_mpirun(std::vector<std::string> words, const Program& program) {
   checked(::pipe(ends.data()), "pipe()");
   Fd own(ends[0]), others(ends[1]);
   checked(::fcntl(own.get(), F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");
-  const BlockedSignals signals;
+  const Signals signals;
   const pid_t mpirun = checked(::fork(), "fork()");
-  if (mpirun == 0) become_mpirun(words, others.get(), signals.before());
+  if (mpirun == 0) become_mpirun(words, others.get());
   others.close();
   Errors errors;
-  const int status = follow(mpirun, std::move(own), errors, signals.before());
+  const int status = follow(mpirun, std::move(own), errors, signals);
   if (errors.exit_code()) return *errors.exit_code();
   if (WIFSIGNALED(status)) {
     complain(program, fmt::format("mpirun was ended by signal {}", WTERMSIG(status)));
