@@ -37,11 +37,15 @@ inline void pin_to(std::string_view cpu) {
   if (::sched_setaffinity(0, sizeof cpus, &cpus) < 0) fail("sched_setaffinity");
 }
 
-inline sockaddr_in loopback(std::string_view port) {
+// "9000" is a port of the loopback address, "10.1.0.2:9000" one of that address.
+inline sockaddr_in address_of(std::string_view place) {
   sockaddr_in address{};
+  const std::size_t colon = place.rfind(':');
+  const std::string_view port = colon == place.npos ? place : place.substr(colon + 1);
+  const std::string host(colon == place.npos ? "127.0.0.1" : place.substr(0, colon));
   address.sin_family = AF_INET;
   address.sin_port = htons(static_cast<std::uint16_t>(number(port, 65'535)));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) fail("inet_pton");
   return address;
 }
 
@@ -55,9 +59,9 @@ inline int tcp_socket(int flags) {
   return fd;
 }
 
-inline int listening_socket(std::string_view port, int flags) {
+inline int listening_socket(std::string_view place, int flags) {
   const int listener = tcp_socket(flags);
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = address_of(place);
   if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) fail("bind");
   if (::listen(listener, 4096) < 0) fail("listen");
   return listener;

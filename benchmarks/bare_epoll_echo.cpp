@@ -4,7 +4,7 @@
 // bytes lost as soon as a peer reads too slowly. It is the yardstick of scenarios/bare-loop.toml, which shows
 // what joust's contract costs its epoll engine. Nothing to build upon.
 //
-//     bare_epoll_echo PORT CPU [ROUNDS]
+//     bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]
 //
 // The third argument is computation: so many rounds of an empty loop for each message. It is no time, because
 // a process that measured the loop's speed would measure it at a moment of its own, and two servers with the
@@ -48,7 +48,8 @@ void echo(int peer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4) return std::fputs("usage: bare_epoll_echo PORT CPU [ROUNDS]\n", stderr), 2;
+  if (argc != 3 && argc != 4)
+    return std::fputs("usage: bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]\n", stderr), 2;
   bare::pin_to(argv[2]);
   const std::uint64_t rounds = argc == 4 ? bare::number(argv[3], 1'000'000) : 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);

@@ -28,7 +28,7 @@ std::array<char, 1 << 16> message{};
 
 int connect_to(std::string_view port) {
   const int fd = bare::tcp_socket(0);
-  const sockaddr_in address = bare::loopback(port);
+  const sockaddr_in address = bare::address_of(port);
   if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) < 0) bare::fail("connect");
   return fd;
 }

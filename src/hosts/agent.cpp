@@ -7,19 +7,19 @@
 #include <nlohmann/json.hpp>
 
 #include "hosts/frame_socket.hpp"
+#include "hosts/message.hpp"
 
 namespace joust::hosts {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr Duration kLook = std::chrono::hours(1);
-
 }  // namespace
 
 Json answer(const Json& request, const Handlers& handlers) {
   Json reply = Json::object();
-  const std::string what = request.is_object() ? request.value("do", std::string()) : std::string();
+  const bool names_it = request.is_object() && request.contains("do") && request["do"].is_string();
+  const std::string what = names_it ? request["do"].get<std::string>() : std::string();
   const auto handler = handlers.find(what);
   if (handler == handlers.end()) {
     reply["failed"] = fmt::format("this joust knows no request '{}': is it another version?", what);
@@ -40,13 +40,14 @@ std::optional<std::string> failure_in(const std::expected<Json, std::string>& re
   return reply->at("failed").get<std::string>();
 }
 
-int serve_requests(const Rank& own, const Handlers& handlers) {
+int serve_requests(const Rank& own, const Handlers& handlers, const std::function<void(int socket)>& idle) {
   FrameSocket socket{Fd(own.relay)};
   for (;;) {
-    const auto frame = socket.receive(Clock::now() + kLook);
+    const auto frame = socket.receive(Time{});
     if (!frame) return 0;  // the work is over
+    if (!*frame) idle(socket.get());
     if (!*frame || (*frame)->kind != Frame::Kind::message) continue;
-    const Json reply = answer(Json::parse((*frame)->body, nullptr, false), handlers);
+    const Json reply = answer(message_in((*frame)->body), handlers);
     const Frame out{.rank = (*frame)->rank,
                     .body = reply.dump(-1, ' ', false, Json::error_handler_t::replace)};
     if (!socket.send(out, Clock::now() + kToRelay)) return 1;

@@ -25,7 +25,8 @@ nlohmann::json answer(const nlohmann::json& request, const Handlers& handlers);
 // Returns why a call has brought no result: no reply has come, or the host could not answer.
 std::optional<std::string> failure_in(const std::expected<nlohmann::json, std::string>& reply);
 
-// Serves the conductor's requests, one after the other, until the relay ends. Returns the exit code.
-int serve_requests(const Rank& own, const Handlers& handlers);
+// Serves the conductor's requests, one after the other, until the relay ends. Returns the exit code. `idle`
+// is called while there is none: it returns when the socket to the relay is readable, or earlier.
+int serve_requests(const Rank& own, const Handlers& handlers, const std::function<void(int socket)>& idle);
 
 }  // namespace joust::hosts

@@ -9,6 +9,10 @@ namespace joust::hosts {
 
 // The environment variable with the number of the socket to the relay.
 inline constexpr const char* kRelayVariable = "JOUST_RELAY";
+// The environment variable of ranks whose mpirun was started by joust, and the begin of the line with which
+// the relay of rank 0 reports to it, on standard error, the exit code of the work.
+inline constexpr const char* kStarterVariable = "JOUST_STARTER";
+inline constexpr const char* kExitLine = "joust-relay: exit code ";
 
 // The place of this process among those that mpirun has started, from 0 on.
 struct Rank {

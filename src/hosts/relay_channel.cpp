@@ -7,24 +7,17 @@
 
 #include "base/units.hpp"
 #include "hosts/agent.hpp"
+#include "hosts/message.hpp"
 
 namespace joust::hosts {
 namespace {
 
 using Json = nlohmann::json;
 
-constexpr auto kQuiet = "quiet_ms";
-
 std::expected<Json, std::string> parsed(const std::string& text) {
-  Json message = Json::parse(text, nullptr, false);
+  Json message = message_in(text);
   if (message.is_object()) return message;
   return std::unexpected("its message is no JSON object");
-}
-
-std::chrono::milliseconds quiet_of(const Json& message) {
-  const auto quiet = message.find(kQuiet);
-  if (quiet == message.end() || !quiet->is_number_unsigned()) return {};
-  return std::chrono::milliseconds(quiet->get<std::uint64_t>());
 }
 
 }  // namespace
@@ -32,9 +25,8 @@ std::chrono::milliseconds quiet_of(const Json& message) {
 RelayChannel::RelayChannel(const Rank& own) : socket_(Fd(own.relay)) {}
 
 std::expected<void, std::string> RelayChannel::send(int rank, const Json& message) {
-  if (const auto ended = ended_.find(rank); ended != ended_.end()) return std::unexpected(ended->second);
-  const auto sent = socket_.send({.rank = rank, .quiet = quiet_of(message), .body = message.dump()},
-                                 Clock::now() + kToRelay);
+  ended_.erase(rank);  // its relay starts it anew
+  const auto sent = socket_.send({.rank = rank, .body = message.dump()}, Clock::now() + kToRelay);
   if (!sent) return std::unexpected("joust-relay: " + sent.error());
   return {};
 }
@@ -54,7 +46,7 @@ std::expected<Json, std::string> RelayChannel::receive(int rank, Duration patien
       came.pop_front();
       return parsed(text);
     }
-    if (const auto ended = ended_.find(rank); ended != ended_.end()) return std::unexpected(ended->second);
+    if (const auto ended = ended_.extract(rank)) return std::unexpected(ended.mapped());
     const auto frame = socket_.receive(deadline);
     if (!frame) return std::unexpected("joust-relay: " + frame.error());
     if (!*frame) return std::unexpected(fmt::format("no answer within {}", format_duration(patience)));
@@ -77,7 +69,7 @@ std::expected<Json, std::string> RelayLink::await(Duration patience) {
   const Time deadline = Clock::now() + patience;
   for (;;) {
     auto reply = channel_->receive(rank_, std::max(Duration{}, deadline - Clock::now()));
-    if (!reply || reply->value(kNumber, std::uint64_t{0}) == posted_) return reply;
+    if (!reply || (reply->contains(kNumber) && (*reply)[kNumber] == posted_)) return reply;
   }
 }
 

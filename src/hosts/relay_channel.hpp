@@ -28,11 +28,10 @@ class RelayChannel {
 
   FrameSocket socket_;
   std::map<int, std::deque<std::string>> came_{};
-  std::map<int, std::string> ended_{};  // the reasons
+  std::map<int, std::string> ended_{};  // why the last request has no reply
 };
 
-// A host that is reached through the relay. A request with the number "quiet_ms" has no reply before so many
-// milliseconds have passed; until then neither host makes a call of MPI for it. One request at a time.
+// A host that is reached through the relay. One request at a time.
 class RelayLink : public HostLink {
  public:
   RelayLink(std::shared_ptr<RelayChannel> channel, int rank, std::string name)

@@ -19,6 +19,13 @@ ordered_json network_json(const NetworkInterface& network) {
           {"offloads", network.offloads}};
 }
 
+ordered_json begins_json(const std::optional<race::Begins>& begins) {
+  if (!begins) return nullptr;
+  return {{"turns", begins->turns},
+          {"late", begins->late},
+          {"latest_s", std::chrono::duration<double>(begins->latest).count()}};
+}
+
 }  // namespace
 
 ordered_json hosts_json(std::span<const race::HostOfRace> hosts) {
@@ -34,6 +41,7 @@ ordered_json hosts_json(std::span<const race::HostOfRace> hosts) {
                     {"round_trip_s", or_null(host.round_trip_s)},
                     {"clock_offset_s", or_null(host.clock_offset_s)},
                     {"clock_error_s", or_null(host.clock_error_s)},
+                    {"begins", begins_json(host.begins)},
                     {"environment", to_json(host.environment)}});
   return json;
 }

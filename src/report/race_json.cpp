@@ -385,6 +385,7 @@ std::string race_json(const race::RaceResult& race) {
                               {"turns", turns_of(race)},
                               {"looks", race.looks},
                               {"rounds_again", race.rounds_again},
+                              {"lost_hosts", race.lost_hosts},
                               {"complete", race.complete},
                               {"incomplete", race.incomplete},
                               {"verdict", verdict_text(race)},

@@ -73,8 +73,9 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
 std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const Entry& entry : one.entries) {
-    const auto failed =
-        std::ranges::find_if(entry.trials, [](const race::Trial& trial) { return !trial.failure.empty(); });
+    const auto failed = std::ranges::find_if(entry.trials, [](const race::Trial& trial) {
+      return !trial.failure.empty() && !trial.host_lost;  // else the last line has it
+    });
     if (failed == entry.trials.end()) continue;
     text +=
         painted(wrapped(fmt::format("  {}: {}", entry.contestant.name, failed->failure), 4, terminal.columns),

@@ -220,11 +220,21 @@ class OverHosts(Hosts):
         self.assertRegex(text, rf"{host(3)}: no result .* after the start")
         self.assertEqual(self.result()["connections"]["failed"], 15)
 
-    def test_a_relay_that_dies_ends_all_and_results_are_kept(self):
+    def test_a_rank_that_dies_is_named_and_the_others_count(self):
         text = self.killed(is_relay)
         self.assertIn(host(3), text)
-        for number in (0, 1):
-            self.assertTrue(self.result(f"whole.{number}.json")["interrupted"])
+        whole = self.result()
+        self.assertEqual(whole["connections"]["failed"], 15)
+        self.assertEqual(whole["connections"]["ok"], 15)
+        self.assertFalse(self.result("whole.0.json")["interrupted"])
+
+    def test_the_servers_have_their_cpu_time(self):
+        done = self.finished(self.load_command("--serve", "epoll", "-c", 4, "-m", 100))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        servers = self.result()["servers"]
+        self.assertEqual([server["name"] for server in servers], [host(1)])
+        self.assertGreater(servers[0]["usage"]["cpu_user_s"] + servers[0]["usage"]["cpu_system_s"], 0)
+        self.assertIn(f"CPU time of the servers, from start to end: {host(1)}", done.stdout)
 
     def test_nothing_is_left_on_any_host(self):
         """The command keeps its hosts after the load, to be looked at."""

@@ -5,9 +5,10 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import unittest
 
-from namespaces import NO_MPI, OnNamespaces, host
+from namespaces import NO_MPI, OnNamespaces, host, processes
 from program import JOUST, PATIENCE_S, Case, run
 
 
@@ -43,20 +44,27 @@ name = "cp"
 transfer = "exec cp {from}/* {into}/"
 '''
 
+STOPPED_S = 12  # longer than an answer may take
+
 
 def is_called(*names):
     """Of a process whose first words are these."""
     return lambda words: (os.path.basename(words[0]), *words[1:len(names)]) == names
 
 
+def parent(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
 @unittest.skipIf(NO_MPI, NO_MPI)
 class RaceOverHosts(OnNamespaces):
-    def command(self, count, *arguments):
-        return self.plain_command(count, "-p", "echo", *arguments)
+    def command(self, count, *arguments, progress="none"):
+        return self.plain_command(count, "-p", "echo", *arguments, progress=progress)
 
-    def plain_command(self, count, *arguments):
+    def plain_command(self, count, *arguments, progress="none"):
         names = ",".join(host(number) for number in range(1, count + 1))
-        race = [JOUST, "race", "--hosts", names, "--progress", "none", *arguments]
+        race = [JOUST, "race", "--hosts", names, "--progress", progress, *arguments]
         return self.on_hosts(count, *race, "--json", self.path("race.json"))
 
     def race(self, count, *arguments):
@@ -101,22 +109,89 @@ class RaceOverHosts(OnNamespaces):
         self.assertIsNone(trial.get("failure"))
         self.assertEqual(trial["load"]["connections"]["ok"], 5)
 
-    def test_a_host_that_is_lost_is_named(self):
-        command = self.command(2, "--server", "epoll,poll", "-c", 4, "-d", "200ms", "--rounds", 50)
+    def disturbed(self, hurt, *arguments, count=2):
+        """A race whose hosts are hurt in the second round: the exit code, the texts, the result."""
+        command = self.command(count, "--server", "epoll,poll", "-c", 4, "-d", "200ms", "--rounds", 4,
+                               *arguments, progress="lines")
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as process:
             try:
-                self.one(1, is_called("joust", "serve"))
-                os.kill(self.one(1, is_called("joust", "race")), signal.SIGKILL)
-                _, errors = process.communicate(timeout=PATIENCE_S)
+                errors = self.until_round(2, process.stderr)
+                hurt()
+                output, rest = process.communicate(timeout=PATIENCE_S)
             finally:
                 if process.poll() is None:
                     process.terminate()
-        self.assertIn(f"host {host(1)}: ", errors)
-        failures = [trial["failure"] for one in self.result()["contestants"] for trial in one["trials"]
-                    if trial.get("failure")]
-        self.assertTrue(any(failure.startswith(f"host {host(1)}: ") for failure in failures), failures)
+        self.valid(self.path("race.json"))
+        return process.returncode, output + errors + rest, self.result()
+
+    def until_round(self, number, stream):
+        text = ""
+        for line in stream:
+            text += line
+            if f"round {number}" in line:
+                return text
+        raise AssertionError(f"no round {number}: {text}")
+
+    def agent(self, number):
+        """The process of joust that a relay has started."""
+        relay = self.one(number, is_called("joust-relay"))
+        return self.awaited("an agent", lambda: next(
+            (pid for pid, words in processes(number)
+             if is_called("joust", "race")(words) and parent(pid) == relay), None))
+
+    def check_run_again(self, code, text, result, victim):
+        self.assertIn(code, (0, 3), text)
+        self.assertTrue(result["complete"])
+        self.assertEqual(result["rounds"], 4)
+        self.assertTrue(result["lost_hosts"])
+        for why in result["lost_hosts"]:
+            self.assertTrue(why.startswith(f"host {victim}: "), why)
+        self.assertIn("is refused and run again", text)
+        for one in result["contestants"]:
+            counted = [trial for trial in one["trials"] if trial["counted"]]
+            if one["kind"] == "contestant":
+                self.assertEqual(len(counted), 4, one["name"])
+                self.assertFalse(any(trial.get("failure") for trial in counted))
+
+    def test_a_host_that_dies_is_named_and_its_round_is_run_again(self):
+        done = self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL))
+        self.check_run_again(*done, victim=host(1))
+        self.assertIn("signal 9", done[2]["lost_hosts"][0])
+
+    def test_a_host_that_stops_is_named_and_its_round_is_run_again(self):
+        """It is stopped for longer than its answer may take."""
+        def stop():
+            agent = self.agent(1)
+            os.kill(agent, signal.SIGSTOP)
+            timer = threading.Timer(STOPPED_S, os.kill, (agent, signal.SIGCONT))
+            timer.start()
+            self.addCleanup(timer.join)
+        done = self.disturbed(stop)
+        self.check_run_again(*done, victim=host(1))
+        self.assertIn("no answer", done[2]["lost_hosts"][0])
+
+    def check_ended(self, code, text, result, victim):
+        self.assertEqual(code, 1, text)
+        self.assertFalse(result["complete"])
+        self.assertGreater(result["rounds"], 0)
+        self.assertIn(f"because a host was lost: host {victim}: ", result["incomplete"])
+        self.assertIn(f"INCOMPLETE: {result['incomplete'][:40]}", text.replace("\n", " "))
+        for one in result["contestants"]:
+            if one["kind"] == "contestant":
+                self.assertEqual(sum(trial["counted"] for trial in one["trials"]), result["rounds"])
+
+    def test_a_race_may_end_with_what_it_has(self):
+        done = self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL), "--lost-host", "end")
+        self.check_ended(*done, victim=host(1))
+
+    def test_a_rank_that_dies_ends_the_race_with_what_it_has(self):
+        """MPI cannot bring a rank back. The others go on, and all of them end."""
+        relay = is_called("joust-relay")
+        done = self.disturbed(lambda: os.kill(self.one(3, relay), signal.SIGKILL), count=3)
+        self.check_ended(*done, victim=host(3))
+        self.assertEqual(len(done[2]["lost_hosts"]), 4, "three times again")
 
     def test_what_other_hosts_cannot_reach_is_unavailable(self):
         _, result = self.race(2, "--server", "epoll,epoll:transport=unix,processes", "-c", 2, "-d", "50ms",
@@ -161,6 +236,7 @@ class WrongUsage(Case):
         race = "race", "--server", "epoll", "-p", "echo"
         self.refused(run(*race, "--fabric", "eth0"), "--fabric", "--hosts")
         self.refused(run(*race, "--hosts", "a"), "--hosts", "at least two")
+        self.refused(run(*race, "--lost-host", "end"), "--lost-host", "--hosts")
         self.refused(run(*race, "--hosts", "a,b", "--layout", "server=0 load=1"), "--layout", "rank 0")
 
 

@@ -18,5 +18,7 @@ std::vector<std::string> websocket_room_corpus();
 std::vector<std::string> datagram_corpus();
 std::vector<std::string> journal_corpus();
 std::vector<std::string> handshake_corpus();
+std::vector<std::string> relay_corpus();
+std::vector<std::string> host_message_corpus();
 
 }  // namespace joust::fuzz

@@ -37,6 +37,8 @@ INSTANTIATE_TEST_SUITE_P(
         Target{"BroadcastFrames", broadcast_frames, broadcast_corpus},
         Target{"BroadcastRoom", broadcast_room, broadcast_corpus},
         Target{"Datagrams", datagrams, datagram_corpus}, Target{"Journals", journals, journal_corpus},
+        Target{"RelayFrames", relay_frames, relay_corpus},
+        Target{"HostMessages", host_messages, host_message_corpus, 5'000},
         Target{"TlsServer", tls_server, handshake_corpus, 2'000, true},
         Target{"TlsClient", tls_client, handshake_corpus, 2'000, true},
         Target{"WorkServer", work_server, work_corpus}, Target{"HttpServer", http_server, http_corpus},

@@ -28,6 +28,8 @@ std::string websocket_server(Bytes input);
 std::string websocket_client(Bytes input);
 std::string datagrams(Bytes input);
 std::string journals(Bytes input);
+std::string relay_frames(Bytes input);
+std::string host_messages(Bytes input);
 // With OpenSSL only.
 std::string tls_server(Bytes input);
 std::string tls_client(Bytes input);

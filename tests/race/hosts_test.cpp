@@ -21,6 +21,7 @@
 #include "race/hosts/meeting.hpp"
 #include "race/hosts/remote_loads.hpp"
 #include "race/hosts/restrictions.hpp"
+#include "race/hosts/side_json.hpp"
 #include "race/run/race.hpp"
 #include "race/trial/moved_files.hpp"
 
@@ -185,17 +186,53 @@ TEST_F(RaceOverHosts, ATrialWithAWindowOfItsOwnIsOneTurn) {
   EXPECT_GT(*trial.throughput_per_s(), 0);
 }
 
-TEST_F(RaceOverHosts, AHostThatIsLostFailsTheTrialsByName) {
+TEST_F(RaceOverHosts, AHostThatIsLostRefusesTheRoundsByName) {
   c.kill();
   HostsRunner over_hosts = runner();
   const RaceResult result =
       run_race(scenario, make_plan(scenario, fake_catalogue(), 1), over_hosts, observer, stop);
+  EXPECT_FALSE(result.complete);
+  EXPECT_EQ(result.lost_hosts.size(), kMostLostRounds + 1);
+  for (const std::string& why : result.lost_hosts) EXPECT_TRUE(why.starts_with("host c: ")) << why;
   for (const Entry& entry : result.cases.front().entries) {
-    ASSERT_FALSE(entry.trials.empty());
-    EXPECT_LE(entry.trials.size(), kMostFailures);
-    for (const Trial& trial : entry.trials)
-      EXPECT_TRUE(trial.failure.starts_with("host c: ")) << trial.failure;
+    EXPECT_GE(entry.trials.size(), kMostLostRounds + 1);
+    for (const Trial& trial : entry.trials) EXPECT_FALSE(trial.counted);
   }
+}
+
+// A host that begins a turn and works while others do not.
+TEST(BeginOfATurn, ThatIsMissedTwiceIsAFailureOfTheHost) {
+  struct Late : HostLink {
+    explicit Late(std::string host, Duration lateness) : host_name(std::move(host)), late(lateness) {}
+    const std::string& name() const override { return host_name; }
+    std::expected<json, std::string> call(const json& request, Duration) override {
+      (void)post(request);
+      return await({});
+    }
+    std::expected<void, std::string> post(const json& request) override {
+      if (request.contains("at_ns")) turn.began_ns = request["at_ns"].get<std::int64_t>() + late.count();
+      return {};
+    }
+    std::expected<json, std::string> await(Duration) override { return reply_of(Step<LoadTurn>(turn)); }
+    const std::string host_name;
+    const Duration late;
+    LoadTurn turn{.window_s = 1, .verified = 1};
+  };
+  Late x("x", std::chrono::milliseconds(3)), y("y", std::chrono::milliseconds(60));
+  TrialLink to_x(x), to_y(y);
+  Begins of_x, of_y;
+  RemoteLoads loads({{.link = &to_x, .begins = &of_x}, {.link = &to_y, .begins = &of_y}}, 1, {});
+  const TurnSize size{.time = std::chrono::milliseconds(20)};
+  const auto once = loads.take_turn(size, true);
+  ASSERT_TRUE(once);
+  EXPECT_EQ(once->window_s, 0) << "it has no throughput";
+  const auto turn = loads.take_turn(size, true);
+  ASSERT_FALSE(turn);
+  EXPECT_TRUE(turn.error().what.starts_with("host y: it began two turns in succession 60"));
+  EXPECT_TRUE(turn.error().of_host);
+  EXPECT_EQ(of_x.late, 2U);
+  EXPECT_EQ(of_y.latest, std::chrono::milliseconds(60));
+  EXPECT_TRUE(loads.take_turn({.time = std::chrono::seconds(10)}, true)) << "1 % of it";
 }
 
 // A link whose other end never answers.

@@ -46,7 +46,6 @@ BANNED = [
 
 # (name, file): why this one is right.
 EXCEPTIONS = {
-    ("sleep", "src/cli/hosts/processes.cpp"): "a host that serves is left alone for a time",
     ("sleep", "src/cli/load/start_time.cpp"): "the start is at a time",
     ("sleep", "src/hosts/relay/messages.cpp"): "MPI waits only by taking a whole CPU",
     ("sleep", "src/hosts/relay/worker.cpp"): "an end that is awaited for a limited time has no descriptor",

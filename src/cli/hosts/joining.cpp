@@ -25,7 +25,8 @@ std::optional<int> join_hosts(Program& program) {
   end_loads_at_signals();
   if (rank->rank > 0) {
     HostedProcesses processes(version_of(program));
-    return hosts::serve_requests(*rank, processes.handlers());
+    return hosts::serve_requests(*rank, processes.handlers(),
+                                 [&](int socket) { processes.collect_until_readable(socket); });
   }
   program.rank = rank;
   return std::nullopt;

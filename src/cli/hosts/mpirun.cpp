@@ -16,6 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Ranks write to terminals of mpirun's own, so they do not see whether their output goes to a file in the
+// end.
+constexpr const char* kNoColor = "NO_COLOR";
+
 bool is_in_path(const std::string& program) {
   const char* const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -35,14 +39,15 @@ std::string relay() {
 
 // Each host is an application of its own, because only so the ranks are in the order of the hosts: mpirun
 // would begin with the host that it runs on. No process is bound to a core: the ranks would measure on one
-// core only. The messages go by TCP, which waits in no shared memory.
+// core only. The messages go by TCP, which waits in no shared memory. The end of one rank does not end the
+// others: the conductor names it and goes on.
 std::vector<std::string> mpirun_words(const Program& program, const std::vector<std::string>& hosts) {
   const std::string own_relay = relay();
   if (!is_in_path("mpirun"))
     throw UsageError("several hosts need mpirun: install openmpi-bin (script/setup hosts)");
   std::error_code unknown;
   const fs::path own = fs::read_symlink("/proc/self/exe", unknown);
-  std::vector<std::string> words{"mpirun"};
+  std::vector<std::string> words{"mpirun", "--enable-recovery"};
   for (const auto& [name, value] : {std::pair{"pml", "ob1"}, std::pair{"btl", "self,tcp"}})
     words.insert(words.end(), {"--mca", name, value});
   words.insert(words.end(), {"--bind-to", "none"});
@@ -71,16 +76,18 @@ std::string command_text(const std::vector<std::string>& words) {
   return text;
 }
 
-// Ranks write to terminals of mpirun's own, so they do not see where their output goes in the end.
-void become(const std::vector<std::string>& words) {
+namespace {
+
+// Puts the command in this process's place.
+[[noreturn]] void become(const std::vector<std::string>& words) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  std::string option = "-x", variable = "NO_COLOR=1";  // for the first rank, which writes
-  if (::isatty(STDOUT_FILENO) == 0) argv.insert(argv.begin() + 1, {option.data(), variable.data()});
   ::execvp(argv.front(), argv.data());
   throw std::system_error(errno, std::generic_category(), fmt::format("exec({})", words.front()));
 }
+
+}  // namespace
 
 void become_relay(const Program& program) {
   std::vector<std::string> words{relay(), "/proc/self/exe"};
@@ -88,6 +95,7 @@ void become_relay(const Program& program) {
   if (const fs::path own = fs::read_symlink("/proc/self/exe", unknown); !own.empty())
     words.back() = own.string();
   words.insert(words.end(), program.words.begin() + 1, program.words.end());
+  ::setenv(kNoColor, "1", 0);
   become(words);
 }
 

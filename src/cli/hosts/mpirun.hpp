@@ -15,8 +15,8 @@ std::vector<std::string> mpirun_words(const Program& program, const std::vector<
 // Returns it as people may type it.
 std::string command_text(const std::vector<std::string>& words);
 
-// Puts the command in this process's place.
-[[noreturn]] void become(const std::vector<std::string>& words);
+// Runs the command and waits for its end. Signals to this process reach it. Returns the exit code of rank 0.
+int run_mpirun(std::vector<std::string> words, const Program& program);
 
 // In a process that mpirun has started: puts the relay in its place, which starts this program anew.
 [[noreturn]] void become_relay(const Program& program);

@@ -13,7 +13,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "base/check.hpp"
@@ -86,15 +85,16 @@ hosts::Handlers HostedProcesses::handlers() {
        }},
       {"start", [this](const Message& request) { return start(request); }},
       {"run", [this](const Message& request) { return run(request); }},
-      {"rest",
-       [](const Message& request) {
-         std::this_thread::sleep_for(time_of(request, "for_ms"));
-         return Message::object();
-       }},
       {"stop", [this](const Message& request) { return stop(request); }},
   };
   all.merge(sides_.handlers());
   return all;
+}
+
+void HostedProcesses::collect_until_readable(int socket) {
+  std::vector<race::Child*> all = sides_.children();
+  for (const auto& [name, child] : children_) all.push_back(child.get());
+  race::Child::wait_any(all, socket, Clock::now() + kLongest);
 }
 
 race::Child& HostedProcesses::named(const Message& request) {

@@ -29,11 +29,14 @@ class HostedProcesses {
   //   clock                               now_ns, on this host's monotonic clock
   //   start id words until patience_ms    starts joust; returns the event, a line of its output
   //   run loads at_ns patience_ms         begins loads (id, file) that hold their start; returns results
-  //   rest for_ms                         does nothing
   //   stop id patience_ms                 ends a server; returns its last event
   //
   // and what the sides of a race are asked for (race/hosts/agent.hpp).
   hosts::Handlers handlers();
+
+  // Collects the output of all processes, so that none waits for this one, until the socket is readable. May
+  // return earlier.
+  void collect_until_readable(int socket);
 
  private:
   using Message = nlohmann::json;

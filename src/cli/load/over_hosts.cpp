@@ -17,6 +17,7 @@
 #include "cli/common/result_file.hpp"
 #include "cli/common/version.hpp"
 #include "cli/hosts/mpirun.hpp"
+#include "hosts/message.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_text.hpp"
 
@@ -66,6 +67,15 @@ std::string with_number(const std::string& path, std::size_t number) {
   std::filesystem::path file(path);
   file.replace_extension(fmt::format("{}{}", number, file.extension().string()));
   return file.string();
+}
+
+// Returns what a server has used, from its last event; null if that does not tell.
+nlohmann::ordered_json usage_in(const Message& reply) {
+  const Message event = reply.value("event", Message::object());
+  const Message usage = event.is_object() ? event.value("usage", Message()) : Message();
+  for (const char* key : {"cpu_user_s", "cpu_system_s"})
+    if (!usage.is_object() || !usage.contains(key) || !usage[key].is_number()) return nullptr;
+  return usage;
 }
 
 std::uint16_t port_in(const Message& event) {
@@ -210,30 +220,27 @@ void LoadOverHosts::connect() {
   }
 }
 
-// Tells a host when to begin, on its own clock. It is left alone until the window is over.
+// Tells a host when to begin, on its own clock. It is left alone until its loads have ended.
 void LoadOverHosts::post_run(std::size_t rank) {
   Message loads = Message::array();
   for (const Generator* generator : of_rank(rank, true))
     loads.push_back({{"id", generator->id},
                      {"file", generator->file},
                      {"keep", load_.json_option->given() && load_.json != "-"}});
-  const Duration window = longest_window();
-  const Duration quiet = load_.plan.window() ? begins_ - Clock::now() + window : Duration{};
-  Message request{{"do", "rest"}, {"quiet_ms", ms(quiet)}, {"for_ms", ms(quiet)}};
-  if (!loads.empty())
-    request.update({{"do", "run"},
-                    {"loads", std::move(loads)},
-                    {"at_ns", (begins_ + cluster_.clock(rank).offset).time_since_epoch().count()},
-                    {"patience_ms", ms(window + load_.plan.request_timeout.value_or(5s) + kForEnd)}});
+  const Message request{
+      {"do", "run"},
+      {"loads", std::move(loads)},
+      {"at_ns", (begins_ + cluster_.clock(rank).offset).time_since_epoch().count()},
+      {"patience_ms", ms(longest_window() + load_.plan.request_timeout.value_or(5s) + kForEnd)}};
   if (const auto posted = cluster_.at(rank).post(request); !posted)
     for (Generator* generator : of_rank(rank, true)) fail(*generator, posted.error());
 }
 
 void LoadOverHosts::measure() {
   begins_ = Clock::now() + kLead + kLeadOfHost * static_cast<int>(cluster_.size());
-  std::set<std::size_t> used(layout_.loads.begin(), layout_.loads.end());
-  used.insert(layout_.servers.begin(), layout_.servers.end());
-  used.insert(0);
+  std::set<std::size_t> used;
+  for (const Generator& generator : generators_)
+    if (generator.is_ready) used.insert(generator.rank);
   for (const std::size_t rank : used) post_run(rank);
   for (const std::size_t rank : used) take_results(rank);
 }
@@ -254,7 +261,7 @@ void LoadOverHosts::take_results(std::size_t rank) {
 void LoadOverHosts::take_result(Generator& generator, const Message& result) {
   if (result.contains("trouble")) return fail(generator, result.at("trouble").get<std::string>());
   LoadOfHost& host = generator.outcome;
-  host.document = nlohmann::ordered_json::parse(result.at("document").get<std::string>(), nullptr, false);
+  host.document = hosts::message_in<nlohmann::ordered_json>(result.at("document").get<std::string>());
   if (const std::string why = read_part(host); !why.empty()) {
     host.document = nullptr;
     return fail(generator, why);
@@ -277,9 +284,29 @@ void LoadOverHosts::stop_servers() {
     const auto reply =
         host.call({{"do", "stop"}, {"id", fmt::format("serve{}", i)}, {"patience_ms", ms(kForStop)}},
                   kForStop + kForReply);
+    nlohmann::ordered_json server{{"name", host.name()}, {"usage", nullptr}};
     if (const auto why = hosts::failure_in(reply))
       complain(load_.program, fmt::format("{}: the server: {}", host.name(), *why));
+    else
+      server["usage"] = usage_in(*reply);
+    servers_.push_back(std::move(server));
   }
+}
+
+// Returns a line about the servers that were started; empty if none was. Their time is that of their whole
+// life, with the opening of the connections and the warm-up.
+std::string LoadOverHosts::servers_text() const {
+  std::string text;
+  for (const auto& server : servers_) {
+    const auto& usage = server.at("usage");
+    if (!text.empty()) text += ", ";
+    text += server.at("name").get<std::string>() + " ";
+    text += usage.is_null()
+                ? "not known"
+                : fmt::format("{:.3f} s user, {:.3f} s system", usage.at("cpu_user_s").get<double>(),
+                              usage.at("cpu_system_s").get<double>());
+  }
+  return text.empty() ? text : "CPU time of the servers, from start to end: " + text + "\n";
 }
 
 int LoadOverHosts::conclude() {
@@ -290,14 +317,15 @@ int LoadOverHosts::conclude() {
     for (const LoadOfHost& host : hosts) why += fmt::format("; {}: {}", host.name, host.trouble);
     throw std::runtime_error(why);
   }
-  const WholeLoad whole = merged_load(hosts);
+  WholeLoad whole = merged_load(hosts);
+  whole.document["servers"] = servers_;
   const std::string unwritten = load_.json.empty() ? "" : load_.write(whole.document);
   if (const std::string text = load_.trouble(nullptr, whole.result); !text.empty())
     complain(load_.program, text);
   if (load_.json != "-")
     print_result(for_people(
         fmt::format("{} on {} hosts: {}\n", load_.protocol.name, hosts.size(), plan_text(whole.result.plan)) +
-        load_text(whole.result) + "\n" + hosts_text(whole, hosts)));
+        load_text(whole.result) + "\n" + hosts_text(whole, hosts) + servers_text()));
   if (!unwritten.empty()) complain(load_.program, unwritten);
   return whole.result.clean() && unwritten.empty() ? kOk : kRunError;
 }
@@ -348,7 +376,7 @@ int load_over_hosts(Load& load) {
   check_whole(load, protocol);
   if (!load.program.rank) {
     const std::vector<std::string> words = mpirun_words(load.program, names_of(load));
-    if (!load.hosts.dry_run) become(words);
+    if (!load.hosts.dry_run) return run_mpirun(words, load.program);
     print_text(command_text(words) + "\n");
     return kOk;
   }

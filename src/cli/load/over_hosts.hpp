@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class LoadOverHosts {
   void take_results(std::size_t rank);
   void take_result(Generator& generator, const nlohmann::json& result);
   void stop_servers();
+  std::string servers_text() const;
   int conclude();
   void fail(Generator& generator, const std::string& why);
   Duration longest_window() const;
@@ -50,7 +52,8 @@ class LoadOverHosts {
   const std::vector<std::string> names_;
   Cluster cluster_;
   const Layout layout_;
-  std::vector<std::string> addresses_{};  // of the servers
+  std::vector<std::string> addresses_{};                              // of the servers
+  nlohmann::ordered_json servers_ = nlohmann::ordered_json::array();  // what each used until its end
   std::vector<Generator> generators_{};
   Time begins_{};  // of all, on this host's clock
 };

@@ -10,6 +10,7 @@
 #include "cli/common/version.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "net/address.hpp"
+#include "race/run/race.hpp"
 
 namespace joust {
 namespace {
@@ -67,16 +68,27 @@ void RaceHostsArguments::add_to(Command command) {
           "(eth1, 10.1.0.0/16) [that of the host's name]")
       .type_name("NETWORK")
       .group(group);
+  command
+      .add_option(
+          "--lost-host", lost_host,
+          fmt::format("with --hosts: a host stops, dies or misses the starts of turns; again: its round "
+                      "is refused and run again, {} times in a race; end: the race ends with what it has "
+                      "[again]",
+                      race::kMostLostRounds))
+      .one_of({"again", "end"})
+      .group(group);
 }
 
-void RaceHostsArguments::start(const Program& program) const {
+std::optional<int> RaceHostsArguments::start(const Program& program) const {
   if (!conducts(program)) {
-    if (!layout.empty() || !fabric.empty()) throw UsageError("--layout and --fabric need --hosts");
-    return;
+    if (!layout.empty() || !fabric.empty() || !lost_host.empty())
+      throw UsageError("--layout, --fabric and --lost-host need --hosts");
+    return std::nullopt;
   }
   const std::vector<std::string> names = names_of(*this);
   if (!names.empty()) static_cast<void>(layout_of(*this, names.size()));
-  if (!program.rank) become(mpirun_words(program, names));
+  if (program.rank) return std::nullopt;
+  return run_mpirun(mpirun_words(program, names), program);
 }
 
 HostsOfRace::HostsOfRace(const Program& program, const RaceHostsArguments& arguments)

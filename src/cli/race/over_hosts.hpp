@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,17 @@ namespace joust {
 
 // The options of a race over several hosts.
 struct RaceHostsArguments {
-  std::string hosts{}, layout{}, fabric{};
+  std::string hosts{}, layout{}, fabric{}, lost_host{};
 
   void add_to(Command command);
   // Returns whether the race is over several hosts.
   bool conducts(const Program& program) const { return !hosts.empty() || program.rank; }
-  // Checks the arguments, and starts the hosts if mpirun has not done it: then this process becomes mpirun.
-  // Throws UsageError.
-  void start(const Program& program) const;
+  // Checks the arguments, and starts the hosts if mpirun has not done it: then the exit code of the race is
+  // returned. Throws UsageError.
+  std::optional<int> start(const Program& program) const;
+  race::LostHost when_lost() const {
+    return lost_host == "end" ? race::LostHost::end : race::LostHost::again;
+  }
 };
 
 // The hosts of a race, as its conductor sees them. This process is rank 0; it makes the first part of a load.

@@ -97,9 +97,9 @@ report::ShownAs shown_as(const std::string& word) {
   return word == "none" ? report::ShownAs::none : report::ShownAs::live;
 }
 
-// Returns whether a race was interrupted in its first round.
+// Returns whether a race was interrupted in its first round. The loss of a host is a result.
 bool measured_nothing(const race::RaceResult& result) {
-  return !result.complete && result.rounds == 0;
+  return !result.complete && result.rounds == 0 && result.lost_hosts.empty();
 }
 
 std::string host_name() {
@@ -305,7 +305,7 @@ race::CpuPlan Race::place(race::Scenario& scenario, const race::Catalogue& catal
 }
 
 int Race::run() {
-  hosts.start(program);
+  if (const auto code = hosts.start(program)) return *code;
   read_flags();
   find_file();
   if (hosts.conducts(program)) {
@@ -318,6 +318,7 @@ int Race::run() {
   if (meeting)
     if (const std::string why = race::why_not_over_hosts(raced, meeting->hosts.loads.size()); !why.empty())
       throw UsageError(why);
+  raced.lost_host = hosts.when_lost();
   for (const std::string& remark : race::threads_remarks(flags.threads, raced, catalogue))
     complain(program, remark);
   const race::CpuPlan cpus = place(raced, catalogue);

@@ -4,14 +4,17 @@
 // does all of the work, and passes its messages to the other ranks by MPI. It is a program of its own for two
 // reasons. MPI's library and its threads are then in no process that measures or is measured. And joust
 // itself needs no MPI: with it, every command would start later and take more memory.
-#include <poll.h>
-
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <deque>
 #include <exception>
 #include <map>
+#include <memory>
+#include <utility>
 
+#include "hosts/rank.hpp"
+#include "hosts/relay/connections.hpp"
 #include "hosts/relay/messages.hpp"
 #include "hosts/relay/worker.hpp"
 
@@ -19,26 +22,38 @@ namespace joust::hosts {
 namespace {
 
 constexpr Duration kToWorker = std::chrono::seconds(60);  // a worker that reads nothing has failed
-constexpr Duration kOften = std::chrono::milliseconds(1), kSeldom = std::chrono::milliseconds(50);
-// A reply that is due is looked for often so long. An agent at work looks for the end of all after so long.
-constexpr Duration kAwaited = std::chrono::seconds(1), kLongestWork = std::chrono::minutes(1);
+constexpr int kMostStarts = 4;                            // of a worker
+// All that comes wakes the relay. Beside that it looks so often, in case a wake-up was missed.
+constexpr Duration kSeldom = std::chrono::minutes(1);
 
-// Passes messages on until the work is over. While it is quiet, no call of MPI is made.
+// mpirun's exit code is 0 where it goes on after the end of a rank. Whoever has started it reads this line.
+void report_exit_code(int code) {
+  std::fprintf(stderr, "%s%d\n", kExitLine, code);
+  std::fflush(stderr);
+}
+
+// Passes messages on until the work is over. It sleeps until its worker has a message or bytes come from
+// another rank. So while all workers work, as in a turn that is measured, no rank makes a call of MPI.
 class Relay {
  public:
-  explicit Relay(char** words) : worker_(words) {}
+  explicit Relay(char** words) : words_(words), worker_(std::make_unique<Worker>(words)) {}
 
   int run() {
     while (!over_) {
-      await_worker();
-      if (worker_runs_) take_from_worker();
-      if (!over_ && !is_silent()) take_from_others();
+      take_from_others();
+      connections_.refresh();
+      deliver();
+      if (!over_ && worker_runs_) take_from_worker();
+      // A send may have read what has come meanwhile: nothing would wake this process for it.
+      if (!over_ && !std::exchange(has_sent_, false)) wait();
     }
-    worker_.socket().close();
-    worker_.await_end();
+    worker_->socket().close();
+    worker_->await_end();
     if (conducts())
-      for (int rank = 1; rank < messages_.size(); ++rank) messages_.send_end(rank);
-    const int code = conducts() ? worker_.exit_code() : 0;
+      for (int rank = 1; rank < messages_.size(); ++rank)
+        if (!lost_.contains(rank)) messages_.send_end(rank);
+    const int code = conducts() ? worker_->exit_code() : 0;
+    if (conducts() && std::getenv(kStarterVariable) != nullptr) report_exit_code(code);
     messages_.leave(code);
     return code;
   }
@@ -46,47 +61,48 @@ class Relay {
  private:
   bool conducts() const { return messages_.rank() == 0; }
 
-  // Returns whether nobody but the worker can have a message. On rank 0: as long as no reply can come; on the
-  // others: while the worker works at a request.
-  bool is_silent() const { return worker_runs_ && Clock::now() < silent_until(); }
-
-  Time silent_until() const {
-    if (!conducts()) return quiet_.empty() ? Time{} : quiet_.begin()->second + kLongestWork;
-    Time first = Time::max();
-    for (const auto& [rank, until] : quiet_) first = std::min(first, until);
-    return first;
+  void wait() {
+    const auto event = connections_.wait(worker_runs_ ? worker_->socket().get() : -1, kSeldom);
+    if (event != Connections::Event::end) return;
+    if (conducts())
+      look_for_lost();
+    else if (!messages_.reaches(0))
+      over_ = true;
   }
 
-  // Returns how long to sleep between two looks at the messages of others.
-  Duration pause() const {
-    if (is_silent())
-      return std::clamp<Duration>(silent_until() - Clock::now(), kOften, std::chrono::seconds(1));
-    const bool works = !conducts() && !quiet_.empty();
-    const bool is_late = conducts() && !quiet_.empty() && Clock::now() > silent_until() + kAwaited;
-    return works || is_late || !worker_runs_ ? kSeldom : kOften;
-  }
-
-  void await_worker() {
-    pollfd event{worker_runs_ ? worker_.socket().get() : -1, POLLIN, 0};
-    ::poll(&event, 1, static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(pause()).count()));
+  // Finds out which rank has ended, so that no reply of it is awaited.
+  void look_for_lost() {
+    for (int rank = 1; rank < messages_.size(); ++rank) {
+      if (lost_.contains(rank) || messages_.reaches(rank)) continue;
+      const std::string why = "its relay has ended, or cannot be reached";
+      lost_.emplace(rank, why);
+      came_.push_back({.kind = Frame::Kind::ended, .rank = rank, .body = why});
+    }
   }
 
   void take_from_worker() {
     for (;;) {
-      const auto frame = worker_.socket().receive(Time{});
+      auto frame = worker_->socket().receive(Time{});
       if (!frame) return worker_ended();
       if (!*frame) return;
-      pass_on(std::move(**frame));
+      pass_on(**frame);
     }
   }
 
-  void pass_on(Frame frame) {
-    if (conducts())
-      quiet_[frame.rank] = Clock::now() + frame.quiet;
-    else
-      quiet_.clear();  // the reply
-    const auto sent = messages_.send(frame);
-    if (!sent) to_worker({.kind = Frame::Kind::ended, .rank = frame.rank, .body = sent.error()});
+  void pass_on(const Frame& frame) {
+    const auto sent = send(frame);
+    if (sent) return;
+    if (!conducts()) over_ = true;
+    came_.push_back({.kind = Frame::Kind::ended, .rank = frame.rank, .body = sent.error()});
+  }
+
+  // A rank that has not taken a message is not tried again, because each try takes some seconds.
+  std::expected<void, std::string> send(const Frame& frame) {
+    if (const auto lost = lost_.find(frame.rank); lost != lost_.end()) return std::unexpected(lost->second);
+    has_sent_ = true;
+    auto sent = messages_.send(frame);
+    if (!sent) lost_.emplace(frame.rank, sent.error());
+    return sent;
   }
 
   void worker_ended() {
@@ -95,33 +111,41 @@ class Relay {
       over_ = true;
       return;
     }
-    quiet_.clear();
-    worker_.socket().close();
-    static_cast<void>(messages_.send(
-        {.kind = Frame::Kind::ended, .rank = 0, .body = "its process has ended: " + worker_.await_end()}));
+    worker_->socket().close();
+    static_cast<void>(send(
+        {.kind = Frame::Kind::ended, .rank = 0, .body = "its process has ended: " + worker_->await_end()}));
   }
 
   void take_from_others() {
-    while (auto frame = messages_.receive()) {
-      if (conducts())
-        quiet_.erase(frame->rank);
-      else
-        quiet_[frame->rank] = Clock::now() + frame->quiet;
-      to_worker(*frame);
-      if (is_silent()) return;
-    }
+    while (auto frame = messages_.receive()) came_.push_back(std::move(*frame));
     if (!conducts() && messages_.end_has_come()) over_ = true;
   }
 
-  void to_worker(const Frame& frame) {
-    if (worker_runs_ && !worker_.socket().send(frame, Clock::now() + kToWorker)) worker_ended();
+  // All calls of MPI are made before: the worker may begin to measure as soon as it has its message.
+  void deliver() {
+    for (; !came_.empty() && !over_; came_.pop_front()) {
+      const Frame& frame = came_.front();
+      if (!worker_runs_ && frame.kind == Frame::Kind::message && starts_ < kMostStarts) start_anew();
+      if (worker_runs_ && !worker_->socket().send(frame, Clock::now() + kToWorker)) worker_runs_ = false;
+      if (!worker_runs_) worker_ended();
+    }
   }
 
-  Worker worker_;  // exists before MPI is initialized
+  // A worker that has died does not end its rank: the next request may go better.
+  void start_anew() {
+    worker_ = std::make_unique<Worker>(words_);
+    worker_runs_ = true;
+    ++starts_;
+  }
+
+  char** const words_;
+  std::unique_ptr<Worker> worker_;  // exists before MPI is initialized
   Messages messages_;
-  bool worker_runs_ = true, over_ = false;
-  // By rank, from when on a reply may come: on rank 0 those of the others, else that of the own worker.
-  std::map<int, Time> quiet_{};
+  Connections connections_{};  // of MPI
+  bool worker_runs_ = true, over_ = false, has_sent_ = false;
+  int starts_ = 1;
+  std::deque<Frame> came_{};           // for the worker
+  std::map<int, std::string> lost_{};  // ranks that take no messages, and why
 };
 
 }  // namespace

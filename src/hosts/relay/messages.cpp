@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <thread>
 
@@ -13,11 +14,12 @@ namespace joust::hosts {
 namespace {
 
 // Tags of MPI.
-enum Tag : int { kMessage = 1, kEnded = 2, kEnd = 3 };
+enum Tag : int { kMessage = 1, kEnded = 2, kEnd = 3, kNothing = 4 };
 
-constexpr Duration kLongestSend = std::chrono::seconds(10);
+// Less than a host may take to answer: other ranks wait meanwhile.
+constexpr Duration kLongestSend = std::chrono::seconds(4);
 constexpr unsigned kLongestLeave_s = 5;
-constexpr std::size_t kHeadBytes = sizeof(std::int64_t);  // the quiet time in ms, before the body
+constexpr std::size_t kLeastBytes = 1;  // of a message: it begins with a byte, because a body may be empty
 
 volatile std::sig_atomic_t code_at_alarm = 1;
 
@@ -49,24 +51,33 @@ Messages::Messages() {
 std::expected<void, std::string> Messages::send(const Frame& frame) {
   if (frame.rank >= size_ || frame.rank == rank_)
     return std::unexpected(fmt::format("there is no rank {} to send to", frame.rank));
-  const std::int64_t quiet_ms = frame.quiet.count();
   // Static, because MPI may still read the bytes of a send that was given up.
   static std::string bytes;
-  bytes.assign(reinterpret_cast<const char*>(&quiet_ms), kHeadBytes);
+  bytes.assign(kLeastBytes, '\0');
   bytes += frame.body;
   if (send_bytes(bytes, frame.rank, frame.kind == Frame::Kind::message ? kMessage : kEnded)) return {};
-  return std::unexpected("it takes no messages");
+  return std::unexpected("its relay takes no messages");
+}
+
+bool Messages::reaches(int rank) {
+  static const std::string nothing(1, '\0');
+  return send_bytes(nothing, rank, kNothing);
 }
 
 std::optional<Frame> Messages::receive() {
   int has_come = 0;
   MPI_Status status;
+  if (MPI_Iprobe(MPI_ANY_SOURCE, kNothing, MPI_COMM_WORLD, &has_come, &status) == MPI_SUCCESS &&
+      has_come != 0) {
+    char nothing = 0;
+    MPI_Recv(&nothing, 1, MPI_BYTE, status.MPI_SOURCE, kNothing, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   for (const int tag : {kMessage, kEnded}) {
     if (MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &has_come, &status) != MPI_SUCCESS || has_come == 0)
       continue;
     int length = 0;
     MPI_Get_count(&status, MPI_BYTE, &length);
-    if (length < static_cast<int>(kHeadBytes)) length = kHeadBytes;
+    length = std::max(length, static_cast<int>(kLeastBytes));
     std::string bytes(static_cast<std::size_t>(length), '\0');
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, &request);
@@ -75,12 +86,9 @@ std::optional<Frame> Messages::receive() {
       if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
       if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    std::int64_t quiet_ms = 0;
-    bytes.copy(reinterpret_cast<char*>(&quiet_ms), kHeadBytes);
     return Frame{.kind = tag == kMessage ? Frame::Kind::message : Frame::Kind::ended,
                  .rank = status.MPI_SOURCE,
-                 .quiet = std::chrono::milliseconds(quiet_ms),
-                 .body = bytes.substr(kHeadBytes)};
+                 .body = bytes.substr(kLeastBytes)};
   }
   return std::nullopt;
 }

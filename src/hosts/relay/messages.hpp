@@ -25,6 +25,9 @@ class Messages {
   // Returns a message that has come, with the rank of its sender; nothing if none has come.
   std::optional<Frame> receive();
 
+  // Returns whether a rank still takes messages.
+  bool reaches(int rank);
+
   // Reports the end of the work to a rank.
   void send_end(int to);
   bool end_has_come();  // from rank 0

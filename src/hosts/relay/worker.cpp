@@ -22,6 +22,7 @@ namespace joust::hosts {
 namespace {
 
 constexpr Duration kForItself = std::chrono::seconds(5), kAfterSignal = std::chrono::seconds(2);
+constexpr int kMostDescriptors = 1024;  // of a relay
 constexpr int kNotExecuted = 127, kKilled = 128;
 
 std::array<int, 2> socket_pair() {
@@ -30,12 +31,14 @@ std::array<int, 2> socket_pair() {
   return pair;
 }
 
-// A process group of its own: mpirun kills that of the relay, and the work shall end in order.
+// It gets no descriptor of MPI: a connection would outlive the relay. A process group of its own: mpirun
+// kills that of the relay, and the work shall end in order.
 [[noreturn]] void become(char** words, int socket, pid_t relay) {
   ::setpgid(0, 0);
   end_with_parent(SIGTERM);
   if (::getppid() != relay) ::_exit(kNotExecuted);
-  ::fcntl(socket, F_SETFD, 0);
+  for (int number = STDERR_FILENO + 1; number < kMostDescriptors; ++number)
+    ::fcntl(number, F_SETFD, number == socket ? 0 : FD_CLOEXEC);
   ::setenv(kRelayVariable, fmt::format("{}", socket).c_str(), 1);
   ::execvp(words[0], words);
   std::fprintf(stderr, "joust-relay: cannot start %s: %s\n", words[0], std::strerror(errno));

@@ -43,10 +43,12 @@ void add_deliveries(const LoadResult& load, Faults& faults) {
       faults.deliveries[what] += *count;
 }
 
-// Counts all trials, including disturbed attempts, because a wrong byte is wrong on a busy machine too.
+// Counts all trials, including disturbed attempts, because a wrong byte is wrong on a busy machine too. Where
+// a host was lost, no contestant is to blame.
 Faults faults_of(const Entry& entry) {
   Faults faults;
   for (const Trial& trial : entry.trials) {
+    if (trial.host_lost) continue;
     if (!trial.failure.empty() && faults.failed_trials++ == 0) faults.first_failure = trial.failure;
     for (const auto& [stage, count] : trial.server.errors) faults.stages["server " + stage] += count;
     faults.connections += trial.server.connections_failed;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
@@ -40,6 +41,27 @@ void compare_hosts(const RaceResult& race, Findings& findings) {
   }
 }
 
+// The parts of a load work together only while all of them work.
+void describe_begins(const HostOfRace& host, Findings& findings) {
+  constexpr double kMostLate = 0.05;
+  if (!host.begins || host.begins->late == 0) return;
+  const Begins& begins = *host.begins;
+  const std::string words =
+      fmt::format("{} began {} of {} more than {} late, at most {}", host.name, begins.late,
+                  counted(begins.turns, "turn"), format_duration(kLateBegin), format_duration(begins.latest));
+  if (static_cast<double>(begins.late) > kMostLate * static_cast<double>(begins.turns))
+    findings.warn("{}", words);
+  else
+    findings.say("{}", words);
+}
+
+// A round in which a host was lost is not in the figures.
+void describe_lost_hosts(const RaceResult& race, Findings& findings) {
+  if (race.lost_hosts.empty()) return;
+  findings.warn("{} refused because a host was lost: {}", counted(race.lost_hosts.size(), "round"),
+                race.lost_hosts.back());
+}
+
 void describe_network(const RaceResult& race, Findings& findings) {
   std::set<std::string> kernels;
   for (const HostOfRace& host : race.hosts) {
@@ -50,6 +72,7 @@ void describe_network(const RaceResult& race, Findings& findings) {
     if (host.clock_offset_s && host.clock_error_s && *host.clock_error_s >= kOtherClock_s)
       findings.say("clock of {}: {:+.6f} s, within {:.6f} s", host.name, *host.clock_offset_s,
                    *host.clock_error_s);
+    describe_begins(host, findings);
   }
 }
 
@@ -76,6 +99,7 @@ CheckResult check_environment(const RaceResult& race, const CaseResult& one) {
   if (race.hosts.empty()) findings.say("loopback: no network was measured");
   compare_hosts(race, findings);
   describe_network(race, findings);
+  describe_lost_hosts(race, findings);
   return findings.take();
 }
 

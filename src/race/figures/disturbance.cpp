@@ -31,7 +31,7 @@ Disturbance steal_of(const Trial& trial) {
 }
 
 // A part of the machine in the timed windows, with the CPU time of our processes there.
-struct Part {
+struct PartOfMachine {
   std::string_view of = "";
   MachineCpu cpus{};
   double ours_s = 0;
@@ -44,7 +44,7 @@ double time_of(const Usage& usage) {
 
 // Returns the smallest parts of the machine whose usage is known: the CPUs of each side, those of both, or
 // all.
-std::vector<Part> parts_of(const Trial& trial, bool in_process) {
+std::vector<PartOfMachine> parts_of(const Trial& trial, bool in_process) {
   if (trial.late || !trial.load) return {};
   if (!in_process && !trial.serverless && !trial.server.usage) return {};
   // The user, the system and the interrupt time of a CPU are each cut off to whole ticks at both ends.
@@ -62,7 +62,7 @@ std::vector<Part> parts_of(const Trial& trial, bool in_process) {
 }
 
 // Returns the CPU time of strangers that is certain.
-double stranger_s(const Part& part) {
+double stranger_s(const PartOfMachine& part) {
   // Excludes interrupt time, because kernels differ in whether they charge it to the interrupted process.
   const double most = part.cpus.most_busy_s();
   const double processes = part.cpus.busy_s() - part.cpus.irq_s - part.cpus.softirq_s;
@@ -102,10 +102,10 @@ std::optional<double> steal_share(const Trial& trial) {
 }
 
 std::vector<Strangers> strangers_in(std::span<const Trial* const> trials, bool in_process) {
-  std::map<std::string_view, Part> parts;
+  std::map<std::string_view, PartOfMachine> parts;
   for (const Trial* trial : trials)
-    for (const Part& part : parts_of(*trial, in_process)) {
-      Part& sum = parts.try_emplace(part.of, Part{.of = part.of}).first->second;
+    for (const PartOfMachine& part : parts_of(*trial, in_process)) {
+      PartOfMachine& sum = parts.try_emplace(part.of, PartOfMachine{.of = part.of}).first->second;
       sum.cpus = sum.cpus + part.cpus;
       sum.ours_s += part.ours_s;
       sum.error_s = std::hypot(sum.error_s, part.error_s);

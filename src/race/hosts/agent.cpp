@@ -20,7 +20,6 @@ namespace {
 
 // The longest wait for the begin of a turn: a later time is an error of the clocks.
 constexpr Duration kLongestLead = std::chrono::seconds(10);
-constexpr Duration kLongestWatch = std::chrono::hours(1);
 
 // Returns the side with the number of the request. "start" makes it.
 template <typename Hosted>
@@ -80,7 +79,25 @@ std::map<std::string, std::function<json(const json&)>> SideAgent::handlers() {
              const auto report = report_of_this_host(request.at("place").get<NetworkPlace>());
              return report ? json{{"result", *report}} : json{{"failed", report.error()}};
            }},
+          {"clear",
+           [this](const json&) {
+             loads_.clear();
+             servers_.clear();
+             return json::object();
+           }},
           {"side", [this](const json& request) { return serve_side(request); }}};
+}
+
+std::vector<Child*> SideAgent::children() const {
+  std::vector<Child*> all;
+  const auto add = [&](const auto& sides) {
+    for (const auto& [number, side] : sides)
+      for (const Part* part : {&side->processes.server, &side->processes.load})
+        if (part->child) all.push_back(part->child.get());
+  };
+  add(servers_);
+  add(loads_);
+  return all;
 }
 
 json SideAgent::serve_side(const json& request) {
@@ -99,11 +116,6 @@ json SideAgent::serve_server(const json& request) {
   if (step == "start") return reply_of(side.start());
   if (step == "settle") return reply_of(side.settle());
   if (step == "wake") return reply_of(side.wake({}));
-  if (step == "attend") {
-    const Duration time = std::min(request.at("time").get<Duration>(), kLongestWatch);
-    server.processes.wait_until(Clock::now() + time, [] { return false; });
-    return reply_of(Step<>());
-  }
   if (step == "rest") return reply_of(side.rest());
   if (step == "sum_up") return reply_of(side.sum_up());
   if (step == "finish") return reply_of(side.finish());

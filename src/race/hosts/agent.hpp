@@ -7,9 +7,14 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "net/stop.hpp"
+<<<<<<< HEAD
 #include "race/trial/moved_files.hpp"
+=======
+#include "race/trial/child.hpp"
+>>>>>>> lost
 
 namespace joust::race {
 
@@ -28,16 +33,24 @@ class SideAgent {
   // throw std::exception for a request that cannot be read.
   //
   //   host    place                the report of this host (HostReport)
+  //   clear                        kills all sides that are left
   //   side    role step contestant ...
   //           a step of a side, "server" or "load", of the contestant with this number. "start" has the order
   //           (ServerOrder, LoadOrder), and kills a side of that number that is left; "forget" only kills it.
   //           Others have the arguments of the step; "at_ns" of "take_turn" is the time at which it begins,
+<<<<<<< HEAD
   //           on the monotonic clock of this host. "attend" collects the output of a server for some time.
   //           The role "transfer" is either side of a command that moves files (HostedTransfer): "start" has
   //           the files, and the other steps are its methods.
+=======
+  //           on the monotonic clock of this host.
+>>>>>>> lost
   //
   // "host" and "side" return reply_of(the step).
   std::map<std::string, std::function<nlohmann::json(const nlohmann::json&)>> handlers();
+
+  // Returns the processes of all sides. Their output is to be collected while no request is served.
+  std::vector<Child*> children() const;
 
  private:
   nlohmann::json serve_side(const nlohmann::json& request);

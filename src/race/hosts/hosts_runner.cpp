@@ -2,6 +2,8 @@
 #include "race/hosts/hosts_runner.hpp"
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -23,6 +25,10 @@ std::vector<int> list_of(const std::string& cpus) {
 }
 
 constexpr int kSamplesOfClock = 16;  // before each generation
+
+// The limits of a lead, and the part of it for each host: the relay may sleep for so long as it sends.
+constexpr Duration kLeastLead = std::chrono::milliseconds(10), kMostLead = std::chrono::milliseconds(250);
+constexpr Duration kToSend = std::chrono::milliseconds(1);
 
 // Returns a setup whose processes run on the CPUs of their hosts.
 ProcessSetup with_cpus(ProcessSetup setup, const std::string& server, const std::string& client) {
@@ -59,16 +65,14 @@ std::optional<PinnedCpus> watched_by(std::size_t load, const RaceHosts& hosts, b
   return PinnedCpus{.all = list_of(host.cpus), .client = list_of(host.cpus)};
 }
 
-std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hosts,
-                                 const std::vector<ClockOffset>& clocks, const TrialOrder& order) {
+// Returns the parts of a load, without their links.
+std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hosts, const TrialOrder& order) {
   std::vector<LoadHost> made;
   for (std::size_t i = 0; i < hosts.loads.size(); ++i) {
     const RaceHost& host = hosts.loads[i];
     Case part = order.load_case;
     part.load = share_of(order.load_case.load, i, hosts.loads.size());
     LoadHost load{
-        .link = host.link,
-        .clock_offset = clocks[i].offset,
         .order = load_order(with_cpus(setup, "any", host.cpus), {.load_case = part, .entry = order.entry})};
     load.order.watched = watched_by(i, hosts, order.entry.in_process);
     made.push_back(std::move(load));
@@ -83,17 +87,35 @@ TransferOrder transfer_order(const ProcessSetup& setup, const RaceHosts& hosts, 
           .watched = watched_by(0, hosts, false)};
 }
 
+// The clocks of the hosts that load, when their turns have begun, and how they begin.
+struct Measured {
+  const std::vector<ClockOffset>& clocks;
+  std::vector<Begins>& begins;
+  StartOfTurns start{};
+};
+
 class HostsGeneration : public Generation {
  public:
-  HostsGeneration(const ProcessSetup& setup, const RaceHosts& hosts, const std::vector<ClockOffset>& clocks,
+  // The sides of an earlier generation that are left on a host are killed: it may have been out of reach at
+  // their end.
+  HostsGeneration(const ProcessSetup& setup, const RaceHosts& hosts, Measured measured,
                   const std::vector<TrialOrder>& orders, std::uint64_t& next_number) {
+    for (const RaceHost& load : hosts.loads) links_.try_emplace(load.link, *load.link);
+    links_.try_emplace(hosts.server.link, *hosts.server.link);
+    for (auto& [host, link] : links_) (void)link.call({{"do", "clear"}}, kForAnswer);
+    TrialLink& server = links_.at(hosts.server.link);
     for (const TrialOrder& order : orders) {
       const std::uint64_t number = next_number++;
+      std::vector<LoadHost> loads = load_hosts(setup, hosts, order);
+      for (std::size_t i = 0; i < loads.size(); ++i) {
+        loads[i].link = &links_.at(hosts.loads[i].link);
+        loads[i].clock_offset = measured.clocks[i].offset;
+        loads[i].begins = &measured.begins[i];
+      }
       contenders_.push_back(std::make_unique<Contender>(
-          std::make_unique<RemoteServer>(*hosts.server.link, number, server_order(setup, hosts, order),
-                                         hosts.loads.size() > 1 ? kLeadOfTurn : Duration{}),
-          std::make_unique<RemoteLoads>(load_hosts(setup, hosts, clocks, order), number),
-          order.entry.client_forks, setup.stop));
+          std::make_unique<RemoteServer>(server, number, server_order(setup, hosts, order)),
+          std::make_unique<RemoteLoads>(std::move(loads), number, measured.start), order.entry.client_forks,
+          setup.stop));
     }
   }
 
@@ -104,6 +126,7 @@ class HostsGeneration : public Generation {
   Trial finish(std::size_t contestant) override { return contenders_[contestant]->finish(); }
 
  private:
+  std::map<HostLink*, TrialLink> links_;
   std::vector<std::unique_ptr<Contender>> contenders_;
 };
 
@@ -130,14 +153,31 @@ LoadPlan share_of(const LoadPlan& load, std::size_t host, std::size_t hosts) {
 // A host that does not answer fails the trials that follow, with the reason.
 void HostsRunner::measure_clocks() {
   clocks_.resize(hosts_.loads.size());
+  begins_.resize(hosts_.loads.size());
   if (hosts_.loads.size() < 2) return;
   for (std::size_t i = 0; i < clocks_.size(); ++i)
     if (const auto clock = measure_clock(*hosts_.loads[i].link, kSamplesOfClock)) clocks_[i] = *clock;
 }
 
+// Returns how long before its begin a turn is asked for: the slowest round trip to a host that loads, and as
+// long for each host to which the request is sent before the last one.
+Duration HostsRunner::lead() const {
+  if (hosts_.loads.size() < 2) return {};
+  Duration slowest{};
+  for (const ClockOffset& clock : clocks_)
+    slowest = std::max(slowest, clock.slowest_round_trip + clock.error);
+  return std::clamp(slowest + kToSend * static_cast<int>(hosts_.loads.size()), kLeastLead, kMostLead);
+}
+
 std::unique_ptr<Generation> HostsRunner::generation(std::vector<TrialOrder> orders) {
+  return generation(orders, true);
+}
+
+std::unique_ptr<Generation> HostsRunner::generation(const std::vector<TrialOrder>& orders, bool forgives) {
   measure_clocks();
-  return std::make_unique<HostsGeneration>(setup_, hosts_, clocks_, orders, next_number_);
+  const StartOfTurns start{.lead = lead(), .forgives_once = forgives};
+  return std::make_unique<HostsGeneration>(
+      setup_, hosts_, Measured{.clocks = clocks_, .begins = begins_, .start = start}, orders, next_number_);
 }
 
 // One turn for the warm-up, and one as long as the window.
@@ -151,7 +191,7 @@ Trial HostsRunner::run(const TrialOrder& order) {
   load.turns = true;
   load.counted_turns = messages > 0;
   in_turns.turn.rest = load.duration;
-  const auto alive = generation({{.load_case = in_turns, .entry = order.entry}});
+  const auto alive = generation({{.load_case = in_turns, .entry = order.entry}}, false);
   const bool warms_up = load.warmup > Duration{} && messages == 0;
   const TurnSize whole{.time = messages > 0 ? Duration{} : load.duration, .messages = messages};
   std::optional<Turn> turn;

@@ -8,6 +8,7 @@
 
 #include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
+#include "race/model/hosts.hpp"
 #include "race/trial/process_setup.hpp"
 #include "race/trial/runner.hpp"
 
@@ -38,13 +39,19 @@ class HostsRunner : public TrialRunner {
   // Returns the clocks of the hosts that load, as they were measured last. Clocks drift, so those of several
   // hosts are measured before each generation.
   const std::vector<ClockOffset>& clocks() const { return clocks_; }
+  // Returns how late the hosts that load have begun their turns, in their order; empty unless they are
+  // several.
+  const std::vector<Begins>& begins() const { return begins_; }
 
  private:
+  std::unique_ptr<Generation> generation(const std::vector<TrialOrder>& orders, bool forgives);
   void measure_clocks();
+  Duration lead() const;
 
   ProcessSetup setup_;
   const RaceHosts hosts_;
   std::vector<ClockOffset> clocks_{};
+  std::vector<Begins> begins_{};
   std::uint64_t next_number_ = 1;  // of a contestant alive
 };
 

@@ -107,6 +107,7 @@ std::vector<HostOfRace> with_clocks(std::vector<HostOfRace> facts, const HostsRu
   for (std::size_t i = 0; i < runner.clocks().size(); ++i) {
     facts[i + 1].clock_offset_s = seconds(runner.clocks()[i].offset);
     facts[i + 1].clock_error_s = seconds(runner.clocks()[i].error);
+    facts[i + 1].begins = runner.begins()[i];
   }
   return facts;
 }

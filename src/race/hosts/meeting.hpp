@@ -31,7 +31,7 @@ std::optional<std::string> missing_cpus(const Meeting& meeting, const CpuPlan& p
 // load.
 CpuPlan place_sides(Meeting& meeting, Scenario& scenario, const Catalogue& catalogue);
 
-// Returns the hosts with the clocks that the runner has measured last.
+// Returns the hosts with the clocks that the runner has measured last, and how late turns began.
 std::vector<HostOfRace> with_clocks(std::vector<HostOfRace> facts, const HostsRunner& runner);
 
 }  // namespace joust::race

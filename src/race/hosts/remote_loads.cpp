@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "race/hosts/remote_loads.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
+#include "base/units.hpp"
 #include "race/hosts/merged_document.hpp"
 #include "race/hosts/remote_server.hpp"
 #include "race/hosts/side_json.hpp"
@@ -43,11 +46,6 @@ LoadTurn together(const std::vector<LoadTurn>& turns) {
   return sum;
 }
 
-RemoteLoads::RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number)
-    : hosts_(std::move(hosts)), number_(number) {
-  for (const LoadHost& host : hosts_) links_.emplace_back(*host.link);
-}
-
 // Returns the results of all hosts, or the first failure. The replies of all are awaited in any case: a late
 // one would be taken for that of the next step.
 template <typename Result>
@@ -60,12 +58,13 @@ Step<std::vector<Result>> RemoteLoads::ask(const char* step, Duration patience, 
     if (std::string_view(step) == "start") request["order"] = host.order;
     if (request.contains("at_ns"))
       request["at_ns"] = arguments.at("at_ns").get<Duration::rep>() + host.clock_offset.count();
-    posted.push_back(links_[i].post(request));
+    posted.push_back(host.link->post(request));
   }
   Step<std::vector<Result>> results;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    auto reply = posted[i] ? links_[i].await(patience + kForAnswer) : std::unexpected(posted[i].error());
-    auto result = step_of<Result>(links_[i].name(), reply);
+    TrialLink& link = *hosts_[i].link;
+    auto reply = posted[i] ? link.await(patience + kForAnswer) : std::unexpected(posted[i].error());
+    auto result = step_of<Result>(link.name(), reply);
     if (!result && results) results = std::unexpected(std::move(result.error()));
     if (result && results) results->push_back(std::move(*result));
   }
@@ -88,23 +87,43 @@ Step<> RemoteLoads::wake() {
   return all ? Step<>{} : std::unexpected(all.error());
 }
 
-// No message travels while the turn is measured: the request has arrived before, and the links are told for
-// how long no reply will come.
+// Notes how late each part began, by the clock of its own host. Returns whether all began in time: otherwise
+// the parts did not work at the same time.
+Step<bool> RemoteLoads::began_together(const std::vector<LoadTurn>& turns, Time begin, Duration length) {
+  if (hosts_.size() < 2) return true;
+  missed_.resize(hosts_.size());
+  bool is_together = true;
+  for (std::size_t i = 0; i < hosts_.size(); ++i) {
+    const LoadHost& host = hosts_[i];
+    const Duration late = Time(Duration(turns[i].began_ns)) - (begin + host.clock_offset);
+    if (host.begins != nullptr) host.begins->add(late);
+    const bool has_missed = late > std::max(kLatestBegin, length / kLatestShare);
+    if (has_missed && (missed_[i] || !start_.forgives_once))
+      return std::unexpected(SideFailure{
+          .what = fmt::format("host {}: it began {} {} late", host.link->name(),
+                              missed_[i] ? "two turns in succession" : "a turn", format_duration(late)),
+          .of_host = true});
+    missed_[i] = has_missed;
+    is_together = is_together && !has_missed;
+  }
+  return is_together;
+}
+
+// No message travels while the turn is measured: the request has arrived before.
 Step<LoadTurn> RemoteLoads::take_turn(TurnSize size, bool recorded) {
   json arguments{{"size", size}, {"recorded", recorded}};
-  Duration lead{};
-  if (hosts_.size() > 1) {
-    lead = kLeadOfTurn;
-    arguments["at_ns"] = (Clock::now() + lead).time_since_epoch().count();
-  }
-  if (size.time > Duration{})
-    arguments["quiet_ms"] = std::chrono::floor<std::chrono::milliseconds>(lead + size.time).count();
+  const Time begin = Clock::now() + start_.lead;
+  if (hosts_.size() > 1) arguments["at_ns"] = begin.time_since_epoch().count();
   const LoadOrder& order = hosts_.front().order;
   const Duration longest =
       size.messages > 0 ? order.time_of_counted_turn : size.time + order.time_beyond_turn;
-  const auto all = ask<LoadTurn>("take_turn", lead + longest, arguments);
+  const auto all = ask<LoadTurn>("take_turn", start_.lead + longest, arguments);
   if (!all) return std::unexpected(all.error());
-  return together(*all);
+  auto is_together = began_together(*all, begin, size.time);
+  if (!is_together) return std::unexpected(std::move(is_together.error()));
+  LoadTurn turn = together(*all);
+  if (!*is_together) turn.window_s = 0;
+  return turn;
 }
 
 Step<SideTurn> RemoteLoads::rest() {
@@ -128,7 +147,7 @@ Step<LoadEnd> RemoteLoads::finish() {
     const LoadEnd& part = (*all)[i];
     sum.cpu_s += part.cpu_s;
     sum.scheduling.insert(sum.scheduling.end(), part.scheduling.begin(), part.scheduling.end());
-    documents.push_back({.host = links_[i].name(), .text = part.document});
+    documents.push_back({.host = hosts_[i].link->name(), .text = part.document});
   }
   for (const LoadEnd& part : *all)
     if (part.busiest_thread && sum.cpu_s > 0)

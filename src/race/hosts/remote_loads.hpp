@@ -6,18 +6,30 @@
 #include <string>
 #include <vector>
 
-#include "hosts/link.hpp"
 #include "race/hosts/trial_link.hpp"
+#include "race/model/hosts.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
 namespace joust::race {
 
+// A host that begins a turn later than this, and later than this share of the turn (1 %), has missed its
+// start. Once is a stall of its machine: the turn has no figures. Twice in succession, and the host is lost.
+inline constexpr Duration kLatestBegin = std::chrono::milliseconds(50);
+inline constexpr int kLatestShare = 100;
+
+// How several hosts begin turns together.
+struct StartOfTurns {
+  Duration lead{};            // from a turn's request to its begin
+  bool forgives_once = true;  // a missed start; false: each turn counts by itself
+};
+
 // A host that makes a part of a load.
 struct LoadHost {
-  HostLink* link = nullptr;
+  TrialLink* link = nullptr;
   Duration clock_offset{};  // of its monotonic clock to that of this host
   LoadOrder order{};
+  Begins* begins = nullptr;  // gets when its turns have begun; may be null
 };
 
 // The load of a contestant, made by one or several hosts together. In each step all hosts work at once. The
@@ -26,7 +38,8 @@ class RemoteLoads : public LoadSide {
  public:
   // `hosts`: at least one; this host, if it is one of them, is the first one, because it works while its
   // reply is awaited. `number`: of the contestant.
-  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number);
+  RemoteLoads(std::vector<LoadHost> hosts, std::uint64_t number, StartOfTurns start)
+      : hosts_(std::move(hosts)), number_(number), start_(start) {}
   ~RemoteLoads() override;
 
   Step<> start(const std::string& address) override;
@@ -39,10 +52,12 @@ class RemoteLoads : public LoadSide {
  private:
   template <typename Result>
   Step<std::vector<Result>> ask(const char* step, Duration patience, const nlohmann::json& arguments);
+  Step<bool> began_together(const std::vector<LoadTurn>& turns, Time begin, Duration length);
 
   const std::vector<LoadHost> hosts_;
-  std::vector<TrialLink> links_{};  // in the same order
   const std::uint64_t number_;
+  const StartOfTurns start_;
+  std::vector<bool> missed_{};  // by host: whether it has missed the start of its last turn
 };
 
 // Returns the turn that several hosts took together. Rates add up: the window is as long as the sum of all

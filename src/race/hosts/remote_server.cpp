@@ -15,22 +15,9 @@ json RemoteServer::request(const char* step) const {
 
 template <typename Result>
 Step<Result> RemoteServer::ask(const char* step, Duration patience) {
-  if (auto ended = await_turn(); !ended) return std::unexpected(std::move(ended.error()));
   json asked = request(step);
   if (std::string_view(step) == "start") asked["order"] = order_;
   return step_of<Result>(link_.name(), link_.call(asked, patience + kForAnswer));
-}
-
-// Awaits the reply to the request of a turn, if one is under way.
-Step<> RemoteServer::await_turn() {
-  const auto patience = std::exchange(answered_in_, std::nullopt);
-  return patience ? step_of<void>(link_.name(), link_.await(*patience + kForAnswer)) : Step<>();
-}
-
-// Returns how long a turn lasts, without the wait for its last reply. Counted turns are about as long as the
-// last one.
-Duration RemoteServer::expected(TurnSize turn) const {
-  return lead_ + turn.time + per_message_ * static_cast<std::int64_t>(turn.messages);
 }
 
 // A link that has failed has been reported by an earlier step.
@@ -46,22 +33,11 @@ Step<> RemoteServer::settle() {
   return ask<void>("settle", kForAnswer);  // a server may take as long to fork
 }
 
-Step<double> RemoteServer::wake(TurnSize turn) {
-  auto used_s = ask<double>("wake", {});
-  if (!used_s) return used_s;
-  turn_ = turn;
-  begun_ = Clock::now();
-  json attend = request("attend");
-  attend["time"] = expected(turn);
-  attend["quiet_ms"] = std::chrono::floor<std::chrono::milliseconds>(expected(turn)).count();
-  if (auto posted = link_.post(attend); !posted)
-    return step_of<double>(link_.name(), std::unexpected(std::move(posted.error())));
-  answered_in_ = expected(turn);
-  return used_s;
+Step<double> RemoteServer::wake(TurnSize) {
+  return ask<double>("wake", {});
 }
 
 Step<SideTurn> RemoteServer::rest() {
-  if (turn_.messages > 0) per_message_ = (Clock::now() - begun_) / static_cast<std::int64_t>(turn_.messages);
   return ask<SideTurn>("rest", {});
 }
 

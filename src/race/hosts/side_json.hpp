@@ -59,13 +59,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerOrder, command, values, time_to_start, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadOrder, command, time_to_connect, time_to_stop, time_beyond_turn,
                                    time_of_counted_turn, shows_scheduling, watched)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TurnSize, time, messages)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideFailure, what, last_words, refused, not_found, document)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideFailure, what, last_words, refused, not_found, of_host, document)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuildInfo, type, sanitizers, version)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerResult, engine, wait, threads, knobs, socket, build, usage,
                                    cpu_unknown, ignores_ends, ignores_stop, connections_failed,
                                    bytes_received, bytes_sent, errors, missing, notes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideTurn, cpu_s, around)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadTurn, window_s, turn_s, verified, messages, failed, latency_sum_ns)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadTurn, window_s, turn_s, verified, messages, failed, latency_sum_ns,
+                                   began_ns)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerStart, address, result)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerEnd, cpu_s, busiest_thread, scheduling, result)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlace, fabric, address, towards)
@@ -88,11 +89,11 @@ nlohmann::json reply_of(const Step<Result>& step) {
 }
 
 // Reads such a reply; a failure names the host. A reply that has not come, or that reports that the agent
-// could not answer ("failed"), is a failure too.
+// could not answer ("failed"), is a failure of the host.
 template <typename Result>
 Step<Result> step_of(const std::string& host, const std::expected<nlohmann::json, std::string>& reply) {
   const auto failed = [&](const std::string& why) {
-    return std::unexpected(SideFailure{.what = "host " + host + ": " + why});
+    return std::unexpected(SideFailure{.what = "host " + host + ": " + why, .of_host = true});
   };
   try {
     if (const auto why = hosts::failure_in(reply)) return failed(*why);

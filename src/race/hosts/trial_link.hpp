@@ -10,8 +10,8 @@
 
 namespace joust::race {
 
-// A link during one trial. After its first failure it is not used again, so that a host that hangs is waited
-// for once. The link outlives it.
+// A link during one generation. After its first failure it is not used again, so that a host that hangs is
+// waited for once. The link outlives it.
 class TrialLink {
  public:
   explicit TrialLink(HostLink& link) : link_(&link) {}

@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "joust/time.hpp"
 #include "measure/environment.hpp"
 #include "measure/network_interface.hpp"
 
 namespace joust::race {
+
+// A turn that a host begins later than this counts as late: the ramp of the shortest turn, which is not
+// measured, is twice as long.
+inline constexpr Duration kLateBegin = std::chrono::milliseconds(2);
+
+// How late a host has begun the turns that it began together with other hosts, by its own clock.
+struct Begins {
+  std::uint64_t turns = 0, late = 0;
+  Duration latest{};
+
+  void add(Duration lateness) {
+    ++turns;
+    if (lateness > kLateBegin) ++late;
+    latest = std::max(latest, lateness);
+  }
+};
 
 // A host of a race over several hosts, and the network by which it was measured.
 struct HostOfRace {
@@ -23,6 +42,7 @@ struct HostOfRace {
   // The offset of its monotonic clock to the conductor's, and its greatest error. Only of several loads,
   // which begin their turns together.
   std::optional<double> clock_offset_s{}, clock_error_s{};
+  std::optional<Begins> begins{};
   Environment environment{};
 };
 

@@ -98,7 +98,10 @@ struct Trial {
   std::string calls_reason{};                            // why a count is absent
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
-  bool not_found = false;    // the program of a command is missing, or a part that it needs
+  bool not_found = false;  // the program of a command is missing, or a part that it needs
+  // A host did not answer in time, has ended, or has missed the begin of a turn: no contestant's fault. The
+  // whole round is refused.
+  bool host_lost = false;
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
 
@@ -322,6 +325,7 @@ struct RaceResult {
   std::uint64_t seed = 0;
   std::uint64_t rounds = 0;  // finished
   std::uint64_t rounds_again = 0;
+  std::vector<std::string> lost_hosts{};  // why, for each round that was refused for it
   std::size_t looks = 1;  // how often the intervals decide, or could have decided, that the race ends
   bool complete = false;
   std::string incomplete{};  // why

@@ -156,6 +156,9 @@ struct Thresholds {
   Undecided undecided = Undecided::ok;
 };
 
+// The consequence of a host that is lost in a round: the round is run again, or the race ends.
+enum class LostHost : std::uint8_t { again, end };
+
 struct Scenario {
   std::string file{};  // its path; empty for a race described by flags
   std::string title{};
@@ -172,6 +175,7 @@ struct Scenario {
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
   Thresholds thresholds{};
+  LostHost lost_host = LostHost::again;
   SocketPlan socket{};  // for cases that give no other
   LimitPlan limits{};
   CpuPlan cpus{};

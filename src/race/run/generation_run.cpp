@@ -55,7 +55,7 @@ class GenerationRun {
     choose_turn();
     Duration windows{};
     for (std::uint64_t number = 1; number <= kFewestTurns || windows < plan_.window; ++number) {
-      if (alive_.empty() || stop_.requested() || plan_.too_long) break;
+      if (alive_.empty() || is_over() || plan_.too_long) break;
       windows += take_turns(number);
     }
     for (const std::size_t i : alive_) finish(i);
@@ -67,7 +67,7 @@ class GenerationRun {
   // Starts the contestants one after the other, so that a start takes no CPU time from a turn.
   void start() {
     for (std::size_t i = 0; i < turns_.size() && !plan_.too_long; ++i)
-      if (!stop_.requested() && generation_.start(i) && warm_up(i))
+      if (!is_over() && generation_.start(i) && warm_up(i))
         alive_.push_back(i);
       else
         finish(i);
@@ -76,7 +76,11 @@ class GenerationRun {
   void finish(std::size_t i) {
     trials_[i] = generation_.finish(i);
     trials_[i].turns = std::move(turns_[i]);
+    host_lost_ |= trials_[i].host_lost;
   }
+
+  // Nobody works any more after an interruption, nor without a host.
+  bool is_over() const { return host_lost_ || stop_.requested(); }
 
   // Ends a failed contestant at once, so that it takes nothing from the others' turns.
   void drop(std::size_t i) {
@@ -175,7 +179,7 @@ class GenerationRun {
     stats::shuffle(order, random);
     std::uint64_t place = 0;
     for (const std::size_t i : order) {
-      if (stop_.requested()) break;
+      if (is_over()) break;
       const std::chrono::duration<double> start = Clock::now() - plan_.race_began;
       if (auto turn = generation_.take_turn(i, size, true)) {
         turn->number = number;
@@ -239,6 +243,7 @@ class GenerationRun {
   std::vector<std::vector<Turn>> turns_;
   std::vector<Trial> trials_;
   TurnSize size_{};
+  bool host_lost_ = false;
   Duration longest_{};  // the longest turn that a contestant needs
   Duration shortest_message_ = Duration::max(), longest_message_{};  // on all connections at once
 };

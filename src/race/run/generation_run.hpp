@@ -45,9 +45,10 @@ struct GenerationPlan {
 
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
 // turns to all in random order until every contestant's windows are long enough. A contestant that fails
-// takes no further turn. Returns a trial for each contestant, in their order, with the figures that are
-// compared. Sets the fields that `plan` leaves to choose. Where counted turns, or those that an open loop
-// needs, take longer than kLongestChosenTurn, the first generation ends at once.
+// takes no further turn. A host that is lost ends the generation. Returns a trial for each contestant, in
+// their order, with the figures that are compared. Sets the fields that `plan` leaves to choose. Where
+// counted turns, or those that an open loop needs, take longer than kLongestChosenTurn, the first generation
+// ends at once.
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,
                                   GenerationPlan& plan, const Stop& stop);
 

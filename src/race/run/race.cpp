@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "race/judgement/interim_text.hpp"
 #include "race/run/call_counts.hpp"
 #include "race/run/generation_run.hpp"
+#include "race/run/lost_hosts.hpp"
 #include "race/run/stopping_rule.hpp"
 #include "race/scenario/shell_command.hpp"
 
@@ -21,6 +23,8 @@ namespace {
 
 // How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
+
+constexpr double kLost = std::numeric_limits<double>::infinity();  // the severity of a lost host
 
 std::string with_last_words(std::string note, const Trial& trial) {
   for (const std::string& line : trial.last_words) note += "\n    | " + line;
@@ -43,7 +47,11 @@ class Running {
     result.looks = plan_.by_rule ? StoppingRule::kLooks : 1;
     result.refused = refused_;
     result.rounds_again = rounds_again_;
-    result.complete = !stop_.requested() && refused_.empty();
+    result.lost_hosts = lost_hosts_.reasons();
+    result.complete = !over();
+    if (lost_hosts_.end_race())
+      result.incomplete = fmt::format("it ended after {}, because a host was lost: {}",
+                                      counted(result.rounds, "round"), result.lost_hosts.back());
     if (stop_.requested())
       result.incomplete = plan_.by_rule
                               ? fmt::format("interrupted after {}", counted(result.rounds, "round"))
@@ -72,7 +80,7 @@ class Running {
     return !plan_.by_rule || (!rule_.reached(case_index) && rule_.has_part(case_index, Clock::now()));
   }
 
-  bool over() const { return stop_.requested() || !refused_.empty(); }
+  bool over() const { return stop_.requested() || !refused_.empty() || lost_hosts_.end_race(); }
 
   Entry& entry(const Slot& slot) { return plan_.cases[slot.case_index].entries[slot.entry_index]; }
 
@@ -91,6 +99,12 @@ class Running {
       const Time began = Clock::now();
       const auto worst = run_attempt(round, attempt);
       if (!worst) break;
+      if (std::isinf(worst->severity)) {
+        if (best == attempt) ++best;
+        if (!lost_hosts_.run_again(round, worst->what, observer_)) break;
+        trials_ += order_of_round(plan_, round, attempt + 1).size();
+        continue;
+      }
       if (worst->severity < least) {
         least = worst->severity;
         best = attempt;
@@ -105,8 +119,8 @@ class Running {
     return !over();
   }
 
-  // Returns the disturbance of the most disturbed trial, because a comparison needs both. Nothing when
-  // interrupted or refused.
+  // Returns the disturbance of the most disturbed trial, because a comparison needs both. It is infinite
+  // where a host was lost. Nothing when interrupted or refused.
   std::optional<Disturbance> run_attempt(std::uint64_t round, std::uint64_t attempt) {
     Disturbance worst;
     std::uint64_t position = 0;
@@ -122,23 +136,34 @@ class Running {
       trial.round = round;
       trial.attempt = attempt;
       trial.position = position;
-      Disturbance here = disturbance_of(trial, entry(slot).in_process);
+      Disturbance here = trial.host_lost ? Disturbance{.severity = kLost, .what = trial.failure}
+                                         : disturbance_of(trial, entry(slot).in_process);
       trial.disturbed = here.severity > 1;
       if (here.severity > worst.severity) worst = std::move(here);
       keep(slot, std::move(trial));
       if (stop_.requested()) return std::nullopt;
+      if (std::isinf(worst.severity)) break;
     }
     for (CaseResult& one : plan_.cases) replace_reference(one);
     return worst;
   }
 
-  // Runs one generation of a case. It is not repeated, because a disturbance affects all of its contestants.
+  // Runs one generation of a case. It is not repeated, because a disturbance affects all of its contestants,
+  // unless a host was lost in it.
   void run_generation_of(std::size_t case_index, std::uint64_t round) {
+    for (std::uint64_t attempt = 1;; ++attempt) {
+      const std::string lost = try_generation_of(case_index, round, attempt);
+      if (lost.empty() || !lost_hosts_.run_again(round, lost, observer_)) return;
+    }
+  }
+
+  // Returns why a host was lost; empty if none was.
+  std::string try_generation_of(std::size_t case_index, std::uint64_t round, std::uint64_t attempt) {
     const Case& one = plan_.cases[case_index].plan;
-    std::vector<Slot> slots = order_of_round(plan_, round);
+    std::vector<Slot> slots = order_of_round(plan_, round, attempt);
     std::erase_if(slots, [&](const Slot& slot) { return slot.case_index != case_index; });
     done_ += std::erase_if(slots, [&](const Slot& slot) { return entry(slot).failures >= kMostFailures; });
-    if (slots.empty()) return;
+    if (slots.empty()) return {};
     std::vector<TrialOrder> orders;
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
     GenerationPlan generation{.seed = plan_.seed,
@@ -153,7 +178,11 @@ class Running {
     const Time began = Clock::now();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     rule_.took(case_index, Clock::now() - began);
-    if (generation.too_long) return give_up_turns_of(case_index, *generation.too_long);
+    std::string lost = refuse_if_lost(trials);
+    if (generation.too_long && lost.empty()) {
+      give_up_turns_of(case_index, *generation.too_long);
+      return {};
+    }
     turn_of_case_[case_index] = generation.turn;
     plan_.cases[case_index].plan.turn.count = generation.messages;
     for (std::size_t i = 0; i < slots.size(); ++i) {
@@ -161,6 +190,7 @@ class Running {
       note_refusal(trial);
       if (trial.interrupted || trial.refused) continue;
       trial.round = round;
+      trial.attempt = attempt;
       trial.position = i + 1;
       trial.disturbed = disturbance_of(trial, entry(slots[i]).in_process).severity > 1;
       observer_.trial_ended(step_of(slots[i], round, false), trial);
@@ -168,6 +198,8 @@ class Running {
     }
     replace_reference(plan_.cases[case_index]);
     done_ += slots.size();
+    if (!lost.empty()) trials_ += slots.size();
+    return lost;
   }
 
   // Plans whole trials for the case; they follow in the same round.
@@ -217,7 +249,7 @@ class Running {
 
   void keep(const Slot& slot, Trial trial) {
     Entry& who = entry(slot);
-    if (!trial.failure.empty()) {
+    if (!trial.failure.empty() && !trial.host_lost) {
       if (who.trials.empty() || who.trials.back().failure != trial.failure)
         observer_.note(with_last_words(fmt::format("{}: {}", who.contestant.name, trial.failure), trial));
       advise(who, trial);
@@ -323,6 +355,7 @@ class Running {
   std::uint64_t rounds_again_ = 0;
   std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
   std::string refused_{};
+  LostHosts lost_hosts_{scenario_.lost_host, kMostLostRounds};
   bool advised_ = false;
 };
 

@@ -68,7 +68,8 @@ Step<LoadTurn> LocalLoad::take_turn(TurnSize size, bool recorded) {
                   .verified = verified,
                   .messages = verified + counted_.beside - before.beside,
                   .failed = counted_.failed - before.failed,
-                  .latency_sum_ns = counted_.latency_sum_ns - before.latency_sum_ns};
+                  .latency_sum_ns = counted_.latency_sum_ns - before.latency_sum_ns,
+                  .began_ns = ns("began_ns")};
 }
 
 Step<SideTurn> LocalLoad::rest() {

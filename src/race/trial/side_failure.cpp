@@ -11,6 +11,7 @@ bool fail(SideFailure failure, Trial& trial) {
   trial.last_words = std::move(failure.last_words);
   trial.refused = failure.refused;
   trial.not_found = failure.not_found;
+  trial.host_lost = failure.of_host;
   return false;
 }
 

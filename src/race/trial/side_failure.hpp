@@ -14,6 +14,7 @@ struct SideFailure {
   std::vector<std::string> last_words{};  // the end of the standard error of the process at fault
   bool refused = false;                   // a process of joust reported wrong usage
   bool not_found = false;                 // the program of a command is missing, or a part that it needs
+  bool of_host = false;                   // a host was lost (Trial::host_lost)
   std::string document{};                 // the result of a load that has ended early; may be empty
 };
 

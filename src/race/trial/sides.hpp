@@ -29,6 +29,7 @@ struct LoadTurn {
   std::uint64_t messages = 0;        // of the whole turn
   std::uint64_t failed = 0;          // requests that failed
   std::uint64_t latency_sum_ns = 0;  // the sum of the latencies
+  std::int64_t began_ns = 0;         // its begin, on the monotonic clock of the load's host
 };
 
 // The end of a side that has worked to its end.

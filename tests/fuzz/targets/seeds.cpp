@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // fuzz_seeds DIRECTORY: writes the inputs that the fuzzers begin from to a folder of DIRECTORY for each
-// kind: file, listing, broadcast, work, http, resp, websocket, websocket_room, datagram, journal and
-// handshake.
+// kind: file, listing, broadcast, work, http, resp, websocket, websocket_room, datagram, journal, handshake,
+// relay and host_message.
 #include <filesystem>
 #include <fstream>
 
@@ -32,4 +32,6 @@ int main(int argc, char** argv) {
   write(folder / "datagram", joust::fuzz::datagram_corpus());
   write(folder / "journal", joust::fuzz::journal_corpus());
   write(folder / "handshake", joust::fuzz::handshake_corpus());
+  write(folder / "relay", joust::fuzz::relay_corpus());
+  write(folder / "host_message", joust::fuzz::host_message_corpus());
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "hosts/relay/connections.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace joust::hosts {
+namespace {
+
+constexpr int kMostSockets = 1024;  // of a relay; one for each other rank
+
+#ifdef POLLRDHUP
+constexpr short kEndOfOther = POLLRDHUP;
+#else
+constexpr short kEndOfOther = 0;
+#endif
+constexpr short kHangUps = kEndOfOther | POLLHUP | POLLERR;
+
+bool is_tcp(int number) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (::getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &length) != 0 || type != SOCK_STREAM) return false;
+  sockaddr_storage own{};
+  length = sizeof own;
+  if (::getsockname(number, reinterpret_cast<sockaddr*>(&own), &length) != 0) return false;
+  return own.ss_family == AF_INET || own.ss_family == AF_INET6;
+}
+
+void acknowledge(int number) {
+#ifdef TCP_QUICKACK
+  const int on = 1;
+  ::setsockopt(number, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+#else
+  static_cast<void>(number);
+#endif
+}
+
+bool has_ended(int number) {
+  pollfd one{number, kEndOfOther, 0};
+  return ::poll(&one, 1, 0) > 0 && (one.revents & kHangUps) != 0;
+}
+
+}  // namespace
+
+void Connections::refresh() {
+  sockets_.clear();
+  for (int number = STDERR_FILENO + 1; number < kMostSockets; ++number) {
+    if (!is_tcp(number) || has_ended(number)) continue;
+    acknowledge(number);
+    sockets_.push_back({number, POLLIN | kEndOfOther, 0});
+  }
+}
+
+Connections::Event Connections::wait(int other, Duration patience) {
+  const auto patience_ms = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
+  sockets_.push_back({other, POLLIN, 0});
+  ::poll(sockets_.data(), static_cast<nfds_t>(sockets_.size()), static_cast<int>(patience_ms));
+  sockets_.pop_back();
+  const auto any = [&](short events) {
+    return std::ranges::any_of(sockets_, [&](const pollfd& one) { return (one.revents & events) != 0; });
+  };
+  if (any(kHangUps)) return Event::end;
+  return any(POLLIN) ? Event::bytes : Event::none;
+}
+
+}  // namespace joust::hosts

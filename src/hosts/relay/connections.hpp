@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <poll.h>
+
+#include <vector>
+
+#include "joust/time.hpp"
+
+namespace joust::hosts {
+
+// The TCP sockets of this process, which are MPI's. A relay waits for what comes to them, so that it makes no
+// call of MPI while nothing comes, and it hears of the end of another rank, which mpirun reports to nobody.
+class Connections {
+ public:
+  enum class Event : unsigned char { none, bytes, end };
+
+  // Looks for all that are open, and acknowledges what has come: TCP would send that packet some time later.
+  void refresh();
+
+  // Waits until `other`, a descriptor or -1, is readable, bytes have come to a socket, or the time is over.
+  // Returns the event of the sockets; `end` if a connection has been ended by its other side.
+  Event wait(int other, Duration patience);
+
+ private:
+  std::vector<pollfd> sockets_{};
+};
+
+}  // namespace joust::hosts
