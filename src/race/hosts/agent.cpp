@@ -83,6 +83,7 @@ std::map<std::string, std::function<json(const json&)>> SideAgent::handlers() {
            [this](const json&) {
              loads_.clear();
              servers_.clear();
+             transfer_.reset();
              return json::object();
            }},
           {"side", [this](const json& request) { return serve_side(request); }}};
@@ -158,10 +159,11 @@ json SideAgent::serve_transfer(const json& request) {
   }
   if (!transfer_) throw std::runtime_error("there is no transfer here");
   if (step == "serve") return reply_of(transfer_->serve(request.at("order").get<ServerOrder>()));
-  if (step == "begin") return reply_of(transfer_->begin());
   if (step == "run") return reply_of(transfer_->run(request.at("order").get<TransferOrder>()));
-  if (step == "rest") return reply_of(transfer_->rest());
   if (step == "compare") return reply_of(transfer_->compare(request.at("has_target").get<bool>()));
+  if (!transfer_->serves()) throw std::runtime_error("there is no server of a transfer here");
+  if (step == "begin") return reply_of(transfer_->begin());
+  if (step == "rest") return reply_of(transfer_->rest());
   if (step != "stop") refuse(request);
   return reply_of(transfer_->stop());
 }

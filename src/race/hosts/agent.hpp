@@ -10,11 +10,8 @@
 #include <vector>
 
 #include "net/stop.hpp"
-<<<<<<< HEAD
-#include "race/trial/moved_files.hpp"
-=======
 #include "race/trial/child.hpp"
->>>>>>> lost
+#include "race/trial/moved_files.hpp"
 
 namespace joust::race {
 
@@ -38,13 +35,8 @@ class SideAgent {
   //           a step of a side, "server" or "load", of the contestant with this number. "start" has the order
   //           (ServerOrder, LoadOrder), and kills a side of that number that is left; "forget" only kills it.
   //           Others have the arguments of the step; "at_ns" of "take_turn" is the time at which it begins,
-<<<<<<< HEAD
-  //           on the monotonic clock of this host. "attend" collects the output of a server for some time.
-  //           The role "transfer" is either side of a command that moves files (HostedTransfer): "start" has
-  //           the files, and the other steps are its methods.
-=======
-  //           on the monotonic clock of this host.
->>>>>>> lost
+  //           on the monotonic clock of this host. The role "transfer" is either side of a command that moves
+  //           files (HostedTransfer): "start" has the files, and the other steps are its methods.
   //
   // "host" and "side" return reply_of(the step).
   std::map<std::string, std::function<nlohmann::json(const nlohmann::json&)>> handlers();

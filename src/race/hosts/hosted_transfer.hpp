@@ -45,6 +45,7 @@ class HostedTransfer {
 
   // The steps of the server, in this order: begin() before the command runs, and rest() after it.
   Step<ServerStart> serve(ServerOrder order);
+  bool serves() const { return serving_.has_value(); }
   Step<> begin();
   Step<ServedTransfer> rest();
   Step<ServerEnd> stop();
