@@ -176,6 +176,7 @@ void RequestSession::check(Bytes message, Time now) {
   last_message_ = now;  // not on single bytes: a peer that sends one now and then would never be given up
   const MessageKind kind = exchange_->classify(replies_, message);
   if (kind == MessageKind::ends) {
+    if (ended_) return;  // both sides end it
     fail({Stage::receive, 0, std::string(exchange_->complaint())}, now);
     return writer_.write_refusal();
   }

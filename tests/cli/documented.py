@@ -25,6 +25,7 @@ NOT_RUN = (
     (r"export PATH=", "the test has a path of its own"),
     (r"mpirun |joust race --hosts .*--host ", "needs several hosts"),
     (r"examples/\w+/run", "builds servers in other languages; the test `languages` does it"),
+    (r"joust advise *(#.*)?$", "asks its questions on a terminal"),
     (r"wrk ", "measures ten seconds of another program"),
 )
 

@@ -364,9 +364,10 @@ TEST(Restrictions, LeaveOutWhatOtherHostsCannotReach) {
   EXPECT_EQ(entries[1].unavailable, "");
   EXPECT_TRUE(entries[2].unavailable.contains("unix socket")) << entries[2].unavailable;
   EXPECT_EQ(plan.cases.front().reference, "epoll");
-  EXPECT_EQ(why_not_over_hosts(scenario, 2), "");
+  EXPECT_EQ(why_not_over_hosts(scenario, 2, false), "");
   scenario.cases.front().load.connections = 1;
-  EXPECT_EQ(why_not_over_hosts(scenario, 2), "main: 1 connection for 2 hosts that load: each needs one");
+  EXPECT_EQ(why_not_over_hosts(scenario, 2, false),
+            "main: 1 connection for 2 hosts that load: each needs one");
 }
 
 TEST(Restrictions, LeaveOutCommandsOfOneHost) {
@@ -379,8 +380,8 @@ TEST(Restrictions, LeaveOutCommandsOfOneHost) {
   EXPECT_EQ(catalogue.no_transfer("serve {port}", "send {from} {address}:{port}"), "");
   Scenario scenario = fake_scenario({"threads"});
   scenario.cases.front().files = FilePlan{.count = 1, .bytes = 1};
-  EXPECT_EQ(why_not_over_hosts(scenario, 1), "");
-  EXPECT_EQ(why_not_over_hosts(scenario, 2),
+  EXPECT_EQ(why_not_over_hosts(scenario, 1, false), "");
+  EXPECT_EQ(why_not_over_hosts(scenario, 2, false),
             "main: a command that moves files runs on one host, and 2 would load");
 }
 

@@ -26,7 +26,7 @@ ClockOffset clock_of(HostLink& link) {
 }  // namespace
 
 Cluster::Cluster(const Program& program, const std::string& version, const std::vector<std::string>& names)
-    : own_(version), handlers_(own_.handlers()) {
+    : own_(version, stop_), handlers_(own_.handlers()) {
   const hosts::Rank rank = program.rank.value();
   const auto channel = std::make_shared<hosts::RelayChannel>(rank);
   for (std::size_t i = 0; i < static_cast<std::size_t>(rank.size); ++i) {

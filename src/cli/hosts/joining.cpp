@@ -8,6 +8,7 @@
 #include "cli/hosts/mpirun.hpp"
 #include "cli/hosts/processes.hpp"
 #include "hosts/agent.hpp"
+#include "net/stop.hpp"
 
 namespace joust {
 namespace {
@@ -22,9 +23,10 @@ std::optional<int> join_hosts(Program& program) {
   const auto rank = hosts::take_rank();
   if (!rank) return std::nullopt;
   if (rank->relay < 0) become_relay(program);
-  end_loads_at_signals();
+  static Stop stop;
+  end_loads_at_signals(&stop);
   if (rank->rank > 0) {
-    HostedProcesses processes(version_of(program));
+    HostedProcesses processes(version_of(program), stop);
     return hosts::serve_requests(*rank, processes.handlers(),
                                  [&](int socket) { processes.collect_until_readable(socket); });
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -32,6 +33,8 @@ constexpr Duration kLongest = std::chrono::hours(25);  // a window may last for 
 constexpr Duration kForOrderlyEnd = std::chrono::seconds(3);
 
 volatile std::sig_atomic_t is_to_end = 0;
+std::atomic<Stop*> stop_at_signals{nullptr};
+static_assert(std::atomic<Stop*>::is_always_lock_free);
 
 Duration time_of(const Message& request, const char* key) {
   return std::min<Duration>(milliseconds(request.at(key).get<std::uint32_t>()), kLongest);
@@ -66,9 +69,13 @@ Message taken_text(const std::string& path, bool keep) {
 }  // namespace
 
 // Without SA_RESTART, so that a wait ends and looks.
-void end_loads_at_signals() {
+void end_loads_at_signals(Stop* stop) {
+  stop_at_signals = stop;
   struct sigaction action {};
-  action.sa_handler = [](int) { is_to_end = 1; };
+  action.sa_handler = [](int) {
+    is_to_end = 1;
+    if (Stop* const also = stop_at_signals) also->request();
+  };
   for (const int number : {SIGTERM, SIGINT, SIGHUP})
     checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
 }

@@ -14,14 +14,16 @@
 namespace joust {
 
 // Lets SIGTERM, SIGINT and SIGHUP end the loads of this process in order: they write what they have measured.
-// mpirun sends them when it is interrupted, and the kernel when the relay dies.
-void end_loads_at_signals();
+// mpirun sends them when it is interrupted, and the kernel when the relay dies. `stop`, which outlives the
+// process's last signal, is requested too; it may be null.
+void end_loads_at_signals(Stop* stop);
 
 // The processes of joust that the conductor has started on this host, by names that it has given them. They
 // are killed at the object's end, and when this process dies. One thread.
 class HostedProcesses {
  public:
-  explicit HostedProcesses(std::string version) : version_(std::move(version)) {}
+  // `stop` outlives the object: its request ends the sides of a race in order.
+  HostedProcesses(std::string version, const Stop& stop) : version_(std::move(version)), sides_(stop) {}
 
   // Returns what the conductor may ask for. This object outlives the handlers.
   //
@@ -50,8 +52,7 @@ class HostedProcesses {
   std::string await_event(race::Child& child, const std::string& event, Time deadline) const;
 
   const std::string version_;
-  const Stop stop_{};
-  race::SideAgent sides_{stop_};
+  race::SideAgent sides_;
   std::map<std::string, std::unique_ptr<race::Child>> children_{};
 };
 

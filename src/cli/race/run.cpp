@@ -316,7 +316,9 @@ int Race::run() {
   if (meeting) race::restrict_to_hosts(catalogue);
   race::Scenario raced = scenario(catalogue);
   if (meeting)
-    if (const std::string why = race::why_not_over_hosts(raced, meeting->hosts.loads.size()); !why.empty())
+    if (const std::string why =
+            race::why_not_over_hosts(raced, meeting->hosts.loads.size(), meeting->hosts.server_loads());
+        !why.empty())
       throw UsageError(why);
   raced.lost_host = hosts.when_lost();
   for (const std::string& remark : race::threads_remarks(flags.threads, raced, catalogue))

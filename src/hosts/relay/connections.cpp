@@ -46,13 +46,15 @@ bool has_ended(int number) {
 
 }  // namespace
 
-void Connections::refresh() {
+bool Connections::refresh() {
+  const std::size_t before = sockets_.size();
   sockets_.clear();
   for (int number = STDERR_FILENO + 1; number < kMostSockets; ++number) {
     if (!is_tcp(number) || has_ended(number)) continue;
     acknowledge(number);
     sockets_.push_back({number, POLLIN | kEndOfOther, 0});
   }
+  return sockets_.size() < before;
 }
 
 Connections::Event Connections::wait(int other, Duration patience) {

@@ -16,7 +16,8 @@ class Connections {
   enum class Event : unsigned char { none, bytes, end };
 
   // Looks for all that are open, and acknowledges what has come: TCP would send that packet some time later.
-  void refresh();
+  // Returns whether there are fewer than before: one has ended, and wait() has not told of it.
+  bool refresh();
 
   // Waits until `other`, a descriptor or -1, is readable, bytes have come to a socket, or the time is over.
   // Returns the event of the sockets; `end` if a connection has been ended by its other side.

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <csignal>
+#include <list>
 #include <thread>
+#include <utility>
 
 namespace joust::hosts {
 namespace {
@@ -22,6 +24,10 @@ constexpr unsigned kLongestLeave_s = 5;
 constexpr std::size_t kLeastBytes = 1;  // of a message: it begins with a byte, because a body may be empty
 
 volatile std::sig_atomic_t code_at_alarm = 1;
+
+// The bytes of messages that were given up: MPI may read or write them as long as it runs. A rank gives up
+// one for each other rank at most, because that one counts as lost from then on.
+std::list<std::string> given_up;
 
 // Sends bytes that outlive the call only if it succeeds. Returns false if they were not taken in time.
 bool send_bytes(const std::string& bytes, int to, int tag) {
@@ -51,12 +57,13 @@ Messages::Messages() {
 std::expected<void, std::string> Messages::send(const Frame& frame) {
   if (frame.rank >= size_ || frame.rank == rank_)
     return std::unexpected(fmt::format("there is no rank {} to send to", frame.rank));
-  // Static, because MPI may still read the bytes of a send that was given up.
-  static std::string bytes;
-  bytes.assign(kLeastBytes, '\0');
+  std::string bytes(kLeastBytes, '\0');
   bytes += frame.body;
-  if (send_bytes(bytes, frame.rank, frame.kind == Frame::Kind::message ? kMessage : kEnded)) return {};
-  return std::unexpected("its relay takes no messages");
+  given_up.push_back(std::move(bytes));
+  if (!send_bytes(given_up.back(), frame.rank, frame.kind == Frame::Kind::message ? kMessage : kEnded))
+    return std::unexpected("its relay takes no messages");
+  given_up.pop_back();
+  return {};
 }
 
 bool Messages::reaches(int rank) {
@@ -78,17 +85,24 @@ std::optional<Frame> Messages::receive() {
     int length = 0;
     MPI_Get_count(&status, MPI_BYTE, &length);
     length = std::max(length, static_cast<int>(kLeastBytes));
-    std::string bytes(static_cast<std::size_t>(length), '\0');
+    std::string& bytes = given_up.emplace_back(static_cast<std::size_t>(length), '\0');
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(bytes.data(), length, MPI_BYTE, status.MPI_SOURCE, tag, MPI_COMM_WORLD, &request);
     const Time deadline = Clock::now() + kLongestSend;
-    for (int done = 0; done == 0 && Clock::now() < deadline;) {
+    int done = 0;
+    while (done == 0 && Clock::now() < deadline) {
       if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
       if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return Frame{.kind = tag == kMessage ? Frame::Kind::message : Frame::Kind::ended,
-                 .rank = status.MPI_SOURCE,
-                 .body = bytes.substr(kLeastBytes)};
+    if (done == 0)
+      return Frame{.kind = Frame::Kind::ended,
+                   .rank = status.MPI_SOURCE,
+                   .body = "the rest of its message did not come"};
+    Frame frame{.kind = tag == kMessage ? Frame::Kind::message : Frame::Kind::ended,
+                .rank = status.MPI_SOURCE,
+                .body = bytes.substr(kLeastBytes)};
+    given_up.pop_back();
+    return frame;
   }
   return std::nullopt;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 
 #include "race/hosts/side_json.hpp"
@@ -145,7 +146,16 @@ json SideAgent::serve_load(const json& request) {
   return reply_of(Step<>());
 }
 
+// A full disk of this host, or a folder that a command has removed, ends a trial and not the race.
 json SideAgent::serve_transfer(const json& request) {
+  try {
+    return step_of_transfer(request);
+  } catch (const std::system_error& error) {
+    return reply_of(Step<>(std::unexpected(SideFailure{.what = error.what()})));
+  }
+}
+
+json SideAgent::step_of_transfer(const json& request) {
   const auto step = request.at("step").get<std::string>();
   if (step == "start") {
     const auto files = request.at("files").get<FilePlan>();

@@ -51,6 +51,7 @@ class SideAgent {
   nlohmann::json serve_server(const nlohmann::json& request);
   nlohmann::json serve_load(const nlohmann::json& request);
   nlohmann::json serve_transfer(const nlohmann::json& request);
+  nlohmann::json step_of_transfer(const nlohmann::json& request);
 
   const Stop& stop_;
   std::map<std::uint64_t, std::unique_ptr<HostedServer>> servers_;

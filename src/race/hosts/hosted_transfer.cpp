@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "base/units.hpp"
@@ -32,6 +33,10 @@ HostedTransfer::~HostedTransfer() {
   listening_ = {};
   processes_.end(std::chrono::seconds(1));
   files_.remove_target();
+  try {
+    (void)files_.restore();          // what this command has changed is not the fault of the next one
+  } catch (const std::exception&) {  // the next one meets it again, and reports it
+  }
 }
 
 CommandValues HostedTransfer::with_folders(CommandValues values) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,9 @@ struct RaceHost {
 struct RaceHosts {
   RaceHost server{};
   std::vector<RaceHost> loads{};  // at least one; this host, if it is one of them, is the first
+  bool server_loads() const {
+    return std::ranges::any_of(loads, [&](const RaceHost& load) { return load.link == server.link; });
+  }
 };
 
 // Runs trials whose servers are on one host and whose loads are on others. Also a trial with a window of its

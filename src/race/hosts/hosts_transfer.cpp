@@ -15,8 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-// For the files of a case, which a host writes when it needs them first, and for their comparison.
-constexpr Duration kForFiles = std::chrono::minutes(10);
+// Returns the longest time for the files of a case, which a host writes when it needs them first, and for
+// their comparison: disks write more than 10 MB/s.
+Duration time_for(const FilePlan& files) {
+  constexpr std::uint64_t kLeastRate = 10'000'000;
+  return std::chrono::seconds(30 + files.all_bytes() / kLeastRate);
+}
 
 class HostsTransfer {
  public:
@@ -50,9 +54,9 @@ class HostsTransfer {
 
   bool serve() {
     const json plan{{"files", files()}};
-    auto prepared = ask<void>(command_, "start", kForFiles, plan);
+    auto prepared = ask<void>(command_, "start", time_for(files()), plan);
     if (!succeeded(prepared, trial_)) return false;
-    auto made = ask<void>(server_, "start", kForFiles, plan);
+    auto made = ask<void>(server_, "start", time_for(files()), plan);
     if (!succeeded(made, trial_)) return false;
     auto started = ask<ServerStart>(server_, "serve", serving_.time_to_start, {{"order", serving_}});
     if (!succeeded(started, trial_)) return false;
@@ -76,9 +80,9 @@ class HostsTransfer {
 
   bool compare_and_stop() {
     const bool moves = order_.entry.contestant.moves_files;
-    auto here = ask<std::string>(command_, "compare", kForFiles, {{"has_target", moves && !sends()}});
+    auto here = ask<std::string>(command_, "compare", time_for(files()), {{"has_target", moves && !sends()}});
     if (!succeeded(here, trial_)) return false;
-    auto there = ask<std::string>(server_, "compare", kForFiles, {{"has_target", moves && sends()}});
+    auto there = ask<std::string>(server_, "compare", time_for(files()), {{"has_target", moves && sends()}});
     if (!succeeded(there, trial_)) return false;
     auto ended = ask<ServerEnd>(server_, "stop", 2 * serving_.time_to_stop);
     if (stop_.requested() || !succeeded(ended, trial_)) return false;

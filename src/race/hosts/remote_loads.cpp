@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/units.hpp"
+#include "load/turns.hpp"
 #include "race/hosts/merged_document.hpp"
 #include "race/hosts/remote_server.hpp"
 #include "race/hosts/side_json.hpp"
@@ -87,8 +88,8 @@ Step<> RemoteLoads::wake() {
   return all ? Step<>{} : std::unexpected(all.error());
 }
 
-// Notes how late each part began, by the clock of its own host. Returns whether all began in time: otherwise
-// the parts did not work at the same time.
+// Notes how late each part began, by the clock of its own host. Returns whether all began in time, which is
+// before the timed window of the turn: otherwise a part had the server to itself for some of it.
 Step<bool> RemoteLoads::began_together(const std::vector<LoadTurn>& turns, Time begin, Duration length) {
   if (hosts_.size() < 2) return true;
   missed_.resize(hosts_.size());
@@ -104,7 +105,7 @@ Step<bool> RemoteLoads::began_together(const std::vector<LoadTurn>& turns, Time 
                               missed_[i] ? "two turns in succession" : "a turn", format_duration(late)),
           .of_host = true});
     missed_[i] = has_missed;
-    is_together = is_together && !has_missed;
+    is_together = is_together && !has_missed && (length == Duration{} || late <= length / kRampShare);
   }
   return is_together;
 }

@@ -59,9 +59,12 @@ void restrict_to_hosts(Catalogue& catalogue) {
   }
 }
 
-std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts) {
+std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts, bool server_loads) {
   for (const Case& one : scenario.cases) {
     if (one.files) {
+      if (server_loads)
+        return fmt::format("{}: a command moves files to another host, and the host of the server loads too",
+                           one.name);
       if (load_hosts == 1) continue;
       return fmt::format("{}: a command that moves files runs on one host, and {} would load", one.name,
                          load_hosts);

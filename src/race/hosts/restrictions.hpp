@@ -13,6 +13,6 @@ namespace joust::race {
 void restrict_to_hosts(Catalogue& catalogue);
 
 // Returns why a scenario cannot be raced over so many hosts that load; empty if it can.
-std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts);
+std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts, bool server_loads);
 
 }  // namespace joust::race

@@ -149,10 +149,11 @@ std::string choice(const RaceResult& race, const CaseResult& one) {
   if (all.empty()) return "no contestant can be ranked";
   if (all.size() == 1) return fmt::format("{} alone can be ranked, so nothing is compared", all.front());
   const Names best = unbeaten(all, By::figure, one);
+  if (best.empty()) return "the decisions contradict each other, so nothing can be advised";
   if (best.size() == 1) return best_by_figure(best.front(), all, one);
   const Names cheapest = unbeaten(best, By::cost, one);
   if (cheapest.size() == 1) return best_by_cost(cheapest.front(), best, one);
-  return none_is_best(cheapest, race, one);
+  return none_is_best(cheapest.empty() ? best : cheapest, race, one);
 }
 
 }  // namespace

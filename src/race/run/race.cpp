@@ -132,7 +132,7 @@ class Running {
         continue;
       }
       Trial trial = run_trial(slot, round, false);
-      if (trial.interrupted || trial.refused) return std::nullopt;
+      if (trial.interrupted || trial.refused || (trial.host_lost && stop_.requested())) return std::nullopt;
       trial.round = round;
       trial.attempt = attempt;
       trial.position = position;
@@ -178,6 +178,9 @@ class Running {
     const Time began = Clock::now();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
     rule_.took(case_index, Clock::now() - began);
+    if (stop_.requested())  // the end of the processes there is no loss of a host
+      for (Trial& trial : trials)
+        trial.interrupted = trial.interrupted || std::exchange(trial.host_lost, false);
     std::string lost = refuse_if_lost(trials);
     if (generation.too_long && lost.empty()) {
       give_up_turns_of(case_index, *generation.too_long);
