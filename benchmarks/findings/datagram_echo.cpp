@@ -60,7 +60,7 @@ int socket_of(std::string_view port, const Settings& wanted) {
   const in_addr loopback{htonl(INADDR_LOOPBACK)};
   if (::setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &loopback, sizeof loopback) < 0)
     bare::fail("IP_MULTICAST_IF");
-  sockaddr_in place = bare::loopback(port);
+  sockaddr_in place = bare::address_of(port);
   place.sin_addr.s_addr = htonl(INADDR_ANY);  // as the group's datagrams have its address
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) bare::fail("bind");
   return fd;
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   bare::listening_socket(argv[1], SOCK_NONBLOCK);  // a race waits until a server accepts a connection
   std::puts("ready");
   std::fflush(stdout);
-  sockaddr_in everybody = bare::loopback(argv[1]);
+  sockaddr_in everybody = bare::address_of(argv[1]);
   everybody.sin_addr.s_addr = htonl(group);
   serve(fd, everybody, wanted);
 }

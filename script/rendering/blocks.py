@@ -108,9 +108,10 @@ def machine_line(result):
     facts = result["environment"]
     virtual = "" if facts.get("hypervisor", "none") in ("none", "unknown", "") else ", virtual"
     rounds = f"{result['rounds']} round" + ("s" if result["rounds"] != 1 else "")
+    quick = ", with --quick" if result["scenario"]["quick"] else ""
     place = "loopback" if result["network"].startswith("Loopback") else result["network"]
     return (f"{facts['cpu_model']}{virtual}, CPUs {facts['online_cpus']}, Linux {facts['kernel']}, {place}, "
-            f"{result['started'][:10]}, joust {result['joust']}, {rounds}")
+            f"{result['started'][:10]}, joust {result['joust']}, {rounds}{quick}")
 
 
 def cell(entry, case, column):

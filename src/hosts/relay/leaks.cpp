@@ -4,5 +4,7 @@
 // parts that it shares with joust are looked at in joust's own tests.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" int __lsan_is_turned_off();
-extern "C" int __lsan_is_turned_off() { return 1; }  // read by the sanitizer at the end of the process
+extern "C" int __lsan_is_turned_off() {
+  return 1;
+}  // read by the sanitizer at the end of the process
 #endif

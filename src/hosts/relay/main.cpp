@@ -23,9 +23,7 @@ namespace {
 
 constexpr Duration kToWorker = std::chrono::seconds(60);  // a worker that reads nothing has failed
 constexpr int kMostStarts = 4;                            // of a worker
-// All that comes wakes the relay. A call of MPI may have read more than it has returned, so after each event
-// there is one more look: soon, before a turn that was announced begins. Then the relay looks seldom.
-constexpr Duration kSoon = std::chrono::milliseconds(2), kSeldom = std::chrono::minutes(1);
+constexpr Duration kSeldom = std::chrono::minutes(1);     // all that comes wakes the relay
 
 // mpirun's exit code is 0 where it goes on after the end of a rank. Whoever has started it reads this line.
 void report_exit_code(int code) {
@@ -63,13 +61,12 @@ class Relay {
   bool conducts() const { return messages_.rank() == 0; }
 
   void wait() {
-    const Duration patience = is_quiet_ ? kSeldom : kSoon;
-    const auto event = connections_.wait(worker_runs_ ? worker_->socket().get() : -1, patience);
-    is_quiet_ = event == Connections::Event::none;
+    const auto event = connections_.wait(worker_runs_ ? worker_->socket().get() : -1, kSeldom);
     if (event == Connections::Event::end) note_an_end();
   }
 
   void note_an_end() {
+    has_sent_ = true;
     if (conducts())
       look_for_lost();
     else if (!messages_.reaches(0))
@@ -106,7 +103,6 @@ class Relay {
   std::expected<void, std::string> send(const Frame& frame) {
     if (const auto lost = lost_.find(frame.rank); lost != lost_.end()) return std::unexpected(lost->second);
     has_sent_ = true;
-    is_quiet_ = false;
     auto sent = messages_.send(frame);
     if (!sent) lost_.emplace(frame.rank, sent.error());
     return sent;
@@ -150,7 +146,6 @@ class Relay {
   Messages messages_;
   Connections connections_{};  // of MPI
   bool worker_runs_ = true, over_ = false, has_sent_ = false;
-  bool is_quiet_ = false;  // nothing came in the last wait
   int starts_ = 1;
   std::deque<Frame> came_{};           // for the worker
   std::map<int, std::string> lost_{};  // ranks that take no messages, and why

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <mpi.h>
+
+#include <cstdint>
 #include <expected>
 #include <optional>
 #include <string>
@@ -10,7 +13,8 @@
 namespace joust::hosts {
 
 // The messages between relays, by MPI. No call waits inside MPI, because its waits are loops that take a
-// whole CPU: each call asks whether it is done, and sleeps in between. One object in a process; one thread.
+// whole CPU: each call asks whether it is done, and sleeps in between. A message is a head and then, if it
+// is not empty, a body. One object in a process; one thread.
 class Messages {
  public:
   Messages();  // initializes MPI
@@ -22,7 +26,8 @@ class Messages {
 
   // Sends to the rank of the frame. Returns the reason if it was not taken in time.
   std::expected<void, std::string> send(const Frame& frame);
-  // Returns a message that has come, with the rank of its sender; nothing if none has come.
+  // Returns a message that has come, with the rank of its sender; nothing if none has come. Nothing that the
+  // last call of MPI has read goes unnoticed, so whoever has got nothing may sleep until bytes come.
   std::optional<Frame> receive();
 
   // Returns whether a rank still takes messages.
@@ -30,13 +35,26 @@ class Messages {
 
   // Reports the end of the work to a rank.
   void send_end(int to);
-  bool end_has_come();  // from rank 0
+  bool end_has_come() const { return end_has_come_; }  // seen by receive()
 
   // Leaves MPI, with all other ranks. If they do not come, this process exits with the code.
   void leave(int exit_code);
 
  private:
+  enum class Kind : std::int32_t { message, ended, end, nothing };
+  struct Head {
+    std::int32_t kind = 0;  // Kind
+    std::int32_t bytes = 0;
+  };
+
+  void expect_head();
+  bool send_head(int to, Kind kind, std::size_t bytes);
+  std::optional<std::string> receive_body(int from, std::int32_t bytes);
+
   int rank_ = 0, size_ = 1;
+  Head head_{};  // of the next message, from any rank
+  MPI_Request next_ = MPI_REQUEST_NULL;
+  bool end_has_come_ = false;
 };
 
 }  // namespace joust::hosts
