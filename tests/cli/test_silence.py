@@ -23,6 +23,7 @@ TURN_S = 0.5
 # The part of a turn that has to be silent. The counters are read some milliseconds apart, and on a busy
 # machine a relay that has passed on the last request may be kept from going to sleep.
 SILENT = 0.6
+LEAST_SEEN = 0.9  # of the turns: where the sampler itself is kept from running, two silences look like one
 
 Sample = namedtuple("Sample", "at_s packets relays_ns daemons_ns")
 
@@ -114,7 +115,7 @@ class Silence(OnNamespaces):
         self.assertGreater(len(turns), 10)
         silences = [(begin, end) for begin, end in self.silences(taken)
                     if end.at_s - begin.at_s >= SILENT * TURN_S]
-        self.assertGreaterEqual(len(silences), len(turns))
+        self.assertGreaterEqual(len(silences), LEAST_SEEN * len(turns))
         of_daemons_s = sum(end.daemons_ns - begin.daemons_ns for begin, end in silences) / 1e9
         self.assertLess(of_daemons_s, MOST_OF_DAEMONS * sum(end.at_s - begin.at_s for begin, end in silences))
 
