@@ -104,7 +104,8 @@ void RequestSession::fill(Time now, std::optional<Time> slots_free) {
 }
 
 void RequestSession::next_phases(Time now) {
-  if (progress_.begin()) last_request_ = false;
+  // One that was dialled again takes part when its greeting is over: rejoin() then begins its schedule.
+  if ((greeted_ || channel_.handover) && progress_.begin()) last_request_ = false;
   progress_.pass_warm_up(now);
   if (progress_.get_ready()) {
     fill(now);

@@ -110,8 +110,8 @@ class Killed(Case):
                 self.assertEqual(result["plan"]["backoff_s"], [0.005, 0.05])
 
     def test_a_server_that_says_goodbye_is_dialled_again(self):
-        _, complaint, result = self.load_over_a_kill("epoll", "-d", "2s", *ALWAYS, protocol="websocket",
-                                                     kills=False)
+        _, complaint, result = self.load_over_a_kill("epoll", "-m", 300, "-i", "5ms", *ALWAYS,
+                                                     protocol="websocket", kills=False)
         self.assertGreaterEqual(result["reconnects"], 5)
         self.assertEqual(result["connections"], {"ok": 5, "failed": 0, "answered": 5, "never_answered": 0})
         self.assertNotIn("verify", result["errors"])
