@@ -193,7 +193,8 @@ class Committed(program.Case):
         root = pathlib.Path(self.directory) / "tree"
         shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("*.json"))
         command = [sys.executable, "-B", ROOT / "script/findings", "--lists", root, "--render"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=program.PATIENCE_S,
+                              check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         for page in sorted((root / "docs").rglob("*.md")):
             with self.subTest(page=page.name):

@@ -170,7 +170,7 @@ class OpenLoop(Case):
             (("-R", "1", "--arrivals", "sometimes"), "allowed: constant, poisson"),
             (("-R", "0.001", "-c", "1k"), "less than once a day"),
             (("--search", "p99"), "there is no '<'"),
-            (("--search", ""), "there is no '<'"),
+            (("--search", ""), "the value is empty"),
             (("--search", "p99<1ms", "-m", "5"), "excludes -m, -i, --turns and --events"),
             (("-R", "1", "-p", "file", "--op", "info", "--name", "a"), "files have no open loop"),
         ):
