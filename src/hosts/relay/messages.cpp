@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <list>
 #include <thread>
@@ -17,8 +18,8 @@ namespace {
 
 enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
 
-// Less than a host may take to answer: other ranks wait meanwhile.
-constexpr Duration kLongestTransfer = std::chrono::seconds(4);
+// Less than a host may take to answer: other ranks wait meanwhile. A body that is under way gets more time.
+constexpr Duration kLongestSend = std::chrono::seconds(4), kLongestBody = std::chrono::seconds(8);
 constexpr unsigned kLongestLeave_s = 5;
 
 volatile std::sig_atomic_t code_at_alarm = 1;
@@ -28,9 +29,9 @@ volatile std::sig_atomic_t code_at_alarm = 1;
 std::list<std::string> given_up;
 
 // Returns whether the transfer was over in time.
-bool is_over(MPI_Request& request) {
+bool is_over(MPI_Request& request, Duration patience) {
   constexpr Duration kPause = std::chrono::milliseconds(1);
-  const Time deadline = Clock::now() + kLongestTransfer;
+  const Time deadline = Clock::now() + patience;
   for (int done = 0;;) {
     if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (done != 0) return true;
@@ -45,7 +46,7 @@ bool send_bytes(std::string bytes, int to, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
           MPI_SUCCESS ||
-      !is_over(request))
+      !is_over(request, kLongestSend))
     return false;
   given_up.pop_back();
   return true;
@@ -53,7 +54,12 @@ bool send_bytes(std::string bytes, int to, int tag) {
 
 }  // namespace
 
+// A relay sleeps until bytes come to a socket, so MPI has to use TCP, also between ranks of one machine: in
+// shared memory nothing would wake it. The choice of a user stays.
 Messages::Messages() {
+  constexpr int kKeepsOther = 0;
+  ::setenv("OMPI_MCA_btl", "self,tcp", kKeepsOther);
+  ::setenv("OMPI_MCA_pml", "ob1", kKeepsOther);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -98,7 +104,7 @@ std::optional<std::string> Messages::receive_body(int from, std::int32_t bytes) 
   std::string& kept = given_up.emplace_back(static_cast<std::size_t>(bytes), '\0');
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Irecv(kept.data(), bytes, MPI_BYTE, from, kBody, MPI_COMM_WORLD, &request);
-  if (!is_over(request)) return std::nullopt;
+  if (!is_over(request, kLongestBody)) return std::nullopt;
   std::string body = std::move(kept);
   given_up.pop_back();
   return body;
