@@ -16,6 +16,7 @@
 #include "cli/common/run_race.hpp"
 #include "measure/affinity.hpp"
 #include "race/judgement/advice.hpp"
+#include "race/scenario/shell_command.hpp"
 
 namespace joust {
 namespace {
@@ -98,7 +99,7 @@ int Advise::run() {
   advise::ChosenRace chosen = advise::race_for(question, program, cores);
   for (const std::string& remark : chosen.remarks) complain(program, remark);
   chosen.words.insert(chosen.words.end(), passed_on.begin(), passed_on.end());
-  const std::string command = fmt::format("{} race {}", program.name, join(chosen.words, " "));
+  const std::string command = fmt::format("{} race {}", program.name, race::shell_text(chosen.words));
   if (dry_run) {
     print_list(for_people(command + "\n"));
     return kOk;

@@ -39,18 +39,14 @@ std::string relay() {
 
 // Each host is an application of its own, because only so the ranks are in the order of the hosts: mpirun
 // would begin with the host that it runs on. No process is bound to a core: the ranks would measure on one
-// core only. The messages go by TCP, which waits in no shared memory. The end of one rank does not end the
-// others: the conductor names it and goes on.
+// core only. The end of one rank does not end the others: the conductor names it and goes on.
 std::vector<std::string> mpirun_words(const Program& program, const std::vector<std::string>& hosts) {
   const std::string own_relay = relay();
   if (!is_in_path("mpirun"))
     throw UsageError("several hosts need mpirun: install openmpi-bin (script/setup hosts)");
   std::error_code unknown;
   const fs::path own = fs::read_symlink("/proc/self/exe", unknown);
-  std::vector<std::string> words{"mpirun", "--enable-recovery"};
-  for (const auto& [name, value] : {std::pair{"pml", "ob1"}, std::pair{"btl", "self,tcp"}})
-    words.insert(words.end(), {"--mca", name, value});
-  words.insert(words.end(), {"--bind-to", "none"});
+  std::vector<std::string> words{"mpirun", "--enable-recovery", "--bind-to", "none"};
   for (const std::string& host : hosts) {
     if (&host != &hosts.front()) words.emplace_back(":");
     words.insert(words.end(),
@@ -58,22 +54,6 @@ std::vector<std::string> mpirun_words(const Program& program, const std::vector<
     words.insert(words.end(), program.words.begin() + 1, program.words.end());
   }
   return words;
-}
-
-std::string command_text(const std::vector<std::string>& words) {
-  constexpr auto kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,./:@%";
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char one : word) text += one == '\'' ? std::string("'\\''") : std::string(1, one);
-    text += '\'';
-  }
-  return text;
 }
 
 namespace {

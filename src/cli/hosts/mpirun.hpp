@@ -12,9 +12,6 @@ namespace joust {
 // if what it needs is not installed.
 std::vector<std::string> mpirun_words(const Program& program, const std::vector<std::string>& hosts);
 
-// Returns it as people may type it.
-std::string command_text(const std::vector<std::string>& words);
-
 // Runs the command and waits for its end. Signals to this process reach it. Returns the exit code of rank 0.
 int run_mpirun(std::vector<std::string> words, const Program& program);
 

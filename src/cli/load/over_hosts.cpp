@@ -18,6 +18,7 @@
 #include "cli/common/version.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "hosts/message.hpp"
+#include "race/scenario/shell_command.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_text.hpp"
 
@@ -377,7 +378,7 @@ int load_over_hosts(Load& load) {
   if (!load.program.rank) {
     const std::vector<std::string> words = mpirun_words(load.program, names_of(load));
     if (!load.hosts.dry_run) return run_mpirun(words, load.program);
-    print_text(command_text(words) + "\n");
+    print_text(race::shell_text(words) + "\n");
     return kOk;
   }
   return LoadOverHosts(load).run();

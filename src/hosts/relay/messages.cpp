@@ -54,12 +54,12 @@ bool send_bytes(std::string bytes, int to, int tag) {
 
 }  // namespace
 
-// A relay sleeps until bytes come to a socket, so MPI has to use TCP, also between ranks of one machine: in
-// shared memory nothing would wake it. The choice of a user stays.
+// A relay sleeps until bytes come to a socket, so MPI has to use TCP, also between ranks of one machine, and
+// whatever else was chosen: in shared memory nothing would wake it.
 Messages::Messages() {
-  constexpr int kKeepsOther = 0;
-  ::setenv("OMPI_MCA_btl", "self,tcp", kKeepsOther);
-  ::setenv("OMPI_MCA_pml", "ob1", kKeepsOther);
+  constexpr int kTakesThePlace = 1;
+  ::setenv("OMPI_MCA_btl", "self,tcp", kTakesThePlace);
+  ::setenv("OMPI_MCA_pml", "ob1", kTakesThePlace);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
