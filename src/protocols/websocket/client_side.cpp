@@ -89,11 +89,9 @@ std::optional<MessageKind> ClientSide::classify(const Message& message) {
       return MessageKind::asks;
     case Message::Kind::pong:
       return MessageKind::other;
-    case Message::Kind::close: {
-      const std::uint16_t code = message.code == 0 ? std::uint16_t{kNormal} : message.code;
-      const MessageKind violates = wrong(code, words_of_close(message));
-      return is_plain_end(code) ? MessageKind::ends : violates;
-    }
+    case Message::Kind::close:
+      wrong(message.code == 0 ? std::uint16_t{kNormal} : message.code, words_of_close(message));
+      return is_plain_end(code_) ? MessageKind::ends : MessageKind::wrong;
     case Message::Kind::violation:
       return wrong(message.code, std::string(as_text(message.payload)));
     case Message::Kind::text:

@@ -180,7 +180,7 @@ class Running {
     rule_.took(case_index, Clock::now() - began);
     if (stop_.requested())  // the end of the processes there is no loss of a host
       for (Trial& trial : trials)
-        trial.interrupted = trial.interrupted || std::exchange(trial.host_lost, false);
+        if (std::exchange(trial.host_lost, false)) trial.interrupted = true;
     std::string lost = refuse_if_lost(trials);
     if (generation.too_long && lost.empty()) {
       give_up_turns_of(case_index, *generation.too_long);
