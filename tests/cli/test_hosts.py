@@ -67,7 +67,7 @@ class Hosts(OnNamespaces):
             if process.poll() is None:
                 process.terminate()
             with contextlib.suppress(ValueError):
-                process.communicate(timeout=PATIENCE_S)
+                print(*process.communicate(timeout=PATIENCE_S))  # shown where the test has failed
 
     def sending(self, number):
         """A load of the host, when messages of its window have been answered."""

@@ -64,15 +64,13 @@ void check_work(const Question& question, std::size_t cores) {
   if (question.payload.value_or(0) > kSmallPayload)
     throw UsageError(
         fmt::format("--payload {} with --work: requests with work have no payload, and so large a one is "
-                    "work of its own; "
-                    "ask twice, once for each",
+                    "work of its own; ask twice, once for each",
                     format_size(*question.payload)));
   const double most = kMostWorkOfCore * static_cast<double>(cores);
   if (question.work_per_s() > most)
     throw UsageError(fmt::format(
         "{} requests a second (--connections, --idle) of {} are {:.2g} s of work in each second, more than "
-        "{} can "
-        "do without a queue that grows; ask for fewer connections, more of them idle, or less work",
+        "{} can do without a queue that grows; ask for fewer connections, more of them idle, or less work",
         format_rate(question.rate_per_s()), format_duration(question.work), question.work_per_s(),
         counted(cores, "core")));
 }
@@ -97,8 +95,7 @@ void check_messages(const Question& question, std::size_t contestants) {
   const double needed = kFewestMessages * static_cast<double>(contestants + 1) / question.rate_per_s();
   throw UsageError(fmt::format(
       "{} connections of which {:.3g} % send in a second (--idle) make {:.3g} messages a second, and in {} "
-      "too few "
-      "for each of {} contestants; ask for more connections, fewer of them idle, or --time {:.0f}s",
+      "too few for each of {} contestants; ask for more connections, fewer of them idle, or --time {:.0f}s",
       question.connections, 100 * (1 - question.idle), question.rate_per_s(), format_duration(question.time),
       contestants, needed + 1));
 }

@@ -64,8 +64,7 @@ constexpr std::array<Part, 5> kParts{{
      "64", take_connections},
     {"--idle", "SHARE",
      "connections that send nothing in a second: 95%. The others send one message each, at random times "
-     "(-R); "
-     "0: each connection sends its next message when it has its reply",
+     "(-R); 0: each connection sends its next message when it has its reply",
      "Which share of them sends nothing in a second (0: each sends when it has its reply)?", "0%", take_idle},
     {"--work", "TIME", "how long the server computes for a request, up to 100ms",
      "How long does the server compute for a request?", "0", take_work},

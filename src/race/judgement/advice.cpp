@@ -133,13 +133,12 @@ std::string none_is_best(const Names& names, const RaceResult& race, const CaseR
   if (std::isfinite(*times) && is_limited_by_client(names, one))
     return fmt::format(
         "{}: not decided, because the client was the limit: each answers what it sends, and more work for "
-        "each "
-        "message (-p work --work 10us) would show which is better",
+        "each message (-p work --work 10us) would show which is better",
         any_of(names));
   if (more.empty())
     return fmt::format(
-        "nothing can be advised about {}: the noise is too large for so few rounds; race for "
-        "longer (--time), or on a quieter machine",
+        "nothing can be advised about {}: the noise is too large for so few rounds; race for longer "
+        "(--time), or on a quieter machine",
         any_of(names));
   return fmt::format("{}: not decided, so either may do; {}", any_of(names), more);
 }
