@@ -6,17 +6,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <list>
 #include <thread>
 #include <utility>
 
 namespace joust::hosts {
 namespace {
-
-enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
 
 // Less than a host may take to answer: other ranks wait meanwhile. A body that is under way gets more time.
 constexpr Duration kLongestSend = std::chrono::seconds(4), kLongestBody = std::chrono::seconds(8);
@@ -24,32 +22,18 @@ constexpr unsigned kLongestLeave_s = 5;
 
 volatile std::sig_atomic_t code_at_alarm = 1;
 
-// The bytes of transfers that were given up: MPI may read or write them as long as it runs. A rank gives up
-// a few for each other rank at most, because that one counts as lost from then on.
-std::list<std::string> given_up;
+enum class Progress { under_way, done, failed };
 
-// Returns whether the transfer was over in time.
-bool is_over(MPI_Request& request, Duration patience) {
-  constexpr Duration kPause = std::chrono::milliseconds(1);
-  const Time deadline = Clock::now() + patience;
-  for (int done = 0;;) {
-    if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    if (done != 0) return true;
-    if (Clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kPause);
-  }
+Progress progress_of(MPI_Request& request) {
+  int done = 0;
+  if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return Progress::failed;
+  return done != 0 ? Progress::done : Progress::under_way;
 }
 
-// Returns false if the bytes were not taken in time.
-bool send_bytes(std::string bytes, int to, int tag) {
-  const std::string& kept = given_up.emplace_back(std::move(bytes));
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Isend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
-          MPI_SUCCESS ||
-      !is_over(request, kLongestSend))
-    return false;
-  given_up.pop_back();
-  return true;
+// Sleeps a part of the time that has been waited for already, and a millisecond at most.
+void pause(Time since) {
+  constexpr Duration kShortest = std::chrono::microseconds(20), kLongest = std::chrono::milliseconds(1);
+  std::this_thread::sleep_for(std::clamp((Clock::now() - since) / 4, kShortest, kLongest));
 }
 
 }  // namespace
@@ -71,6 +55,27 @@ Messages::Messages() {
 // and MPI_Iprobe does not.
 void Messages::expect_head() {
   MPI_Irecv(&head_, sizeof head_, MPI_BYTE, MPI_ANY_SOURCE, kHead, MPI_COMM_WORLD, &next_);
+}
+
+// Returns false if the bytes were not taken in time. A synchronous send is over when the other rank has them:
+// a plain one may be over while a part of the bytes waits in this process for the next call of MPI, which a
+// relay that sleeps does not make. Meanwhile this rank takes in what comes: the other one may be sending too.
+bool Messages::send_bytes(std::string bytes, int to, Tag tag) {
+  const std::string& kept = sent_.emplace_back(std::move(bytes));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (MPI_Issend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
+      MPI_SUCCESS)
+    return false;
+  const Time begin = Clock::now();
+  Progress progress = progress_of(request);
+  for (; progress == Progress::under_way && Clock::now() < begin + kLongestSend;
+       progress = progress_of(request)) {
+    take_heads();
+    pause(begin);
+  }
+  if (progress != Progress::done) return false;
+  sent_.pop_back();
+  return true;
 }
 
 bool Messages::send_head(int to, Kind kind, std::size_t bytes) {
@@ -98,38 +103,49 @@ void Messages::send_end(int to) {
   send_head(to, Kind::end, 0);
 }
 
-// Returns nothing if the whole body does not come in time.
-std::optional<std::string> Messages::receive_body(int from, std::int32_t bytes) {
-  if (bytes <= 0) return std::string();
-  std::string& kept = given_up.emplace_back(static_cast<std::size_t>(bytes), '\0');
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(kept.data(), bytes, MPI_BYTE, from, kBody, MPI_COMM_WORLD, &request);
-  if (!is_over(request, kLongestBody)) return std::nullopt;
-  std::string body = std::move(kept);
-  given_up.pop_back();
-  return body;
-}
-
-std::optional<Frame> Messages::receive() {
+void Messages::take_heads() {
   for (;;) {
     int has_come = 0;
     MPI_Status status;
-    if (MPI_Test(&next_, &has_come, &status) != MPI_SUCCESS || has_come == 0) return std::nullopt;
+    if (MPI_Test(&next_, &has_come, &status) != MPI_SUCCESS || has_come == 0) return;
     const Head head = head_;
     expect_head();
-    const Kind kind{head.kind};
-    if (kind == Kind::end && status.MPI_SOURCE == 0) end_has_come_ = true;
-    if (kind != Kind::message && kind != Kind::ended) continue;
-    const bool is_possible = head.bytes >= 0 && static_cast<std::size_t>(head.bytes) <= kMostMessageBytes;
-    auto body = is_possible ? receive_body(status.MPI_SOURCE, head.bytes) : std::nullopt;
-    if (!body)
-      return Frame{.kind = Frame::Kind::ended,
-                   .rank = status.MPI_SOURCE,
-                   .body = "the rest of its message did not come"};
-    return Frame{.kind = kind == Kind::message ? Frame::Kind::message : Frame::Kind::ended,
-                 .rank = status.MPI_SOURCE,
-                 .body = std::move(*body)};
+    expect_body(head, status.MPI_SOURCE);
   }
+}
+
+void Messages::expect_body(const Head& head, int from) {
+  const Kind kind{head.kind};
+  if (kind == Kind::end && from == 0) end_has_come_ = true;
+  if (kind != Kind::message && kind != Kind::ended) return;
+  Arriving& message = arriving_.emplace_back();
+  message.frame = {.kind = kind == Kind::message ? Frame::Kind::message : Frame::Kind::ended, .rank = from};
+  message.deadline = Clock::now() + kLongestBody;
+  message.is_possible = head.bytes >= 0 && static_cast<std::size_t>(head.bytes) <= kMostMessageBytes;
+  if (!message.is_possible || head.bytes == 0) return;
+  message.frame.body.resize(static_cast<std::size_t>(head.bytes));
+  MPI_Irecv(message.frame.body.data(), head.bytes, MPI_BYTE, from, kBody, MPI_COMM_WORLD, &message.request);
+}
+
+std::optional<Frame> Messages::receive() {
+  take_heads();
+  if (arriving_.empty()) return std::nullopt;
+  Arriving& message = arriving_.front();
+  const Time begin = Clock::now();
+  Progress progress = message.is_possible ? progress_of(message.request) : Progress::failed;
+  for (; progress == Progress::under_way && Clock::now() < message.deadline;
+       progress = progress_of(message.request)) {
+    take_heads();
+    pause(begin);
+  }
+  if (progress != Progress::done) {
+    const int from = message.frame.rank;
+    given_up_.splice(given_up_.end(), arriving_, arriving_.begin());
+    return Frame{.kind = Frame::Kind::ended, .rank = from, .body = "the rest of its message did not come"};
+  }
+  Frame frame = std::move(message.frame);
+  arriving_.pop_front();
+  return frame;
 }
 
 void Messages::leave(int exit_code) {

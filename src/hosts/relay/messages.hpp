@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <expected>
+#include <list>
 #include <optional>
 #include <string>
 
-#include "hosts/frame_socket.hpp"
+#include "hosts/frame.hpp"
+#include "joust/time.hpp"
 
 namespace joust::hosts {
 
@@ -47,13 +49,29 @@ class Messages {
     std::int32_t bytes = 0;
   };
 
-  void expect_head();
+  enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
+  // A message whose head has come.
+  struct Arriving {
+    Frame frame{};                           // MPI writes its body
+    MPI_Request request = MPI_REQUEST_NULL;  // of the body; null if it is empty
+    Time deadline{};
+    bool is_possible = true;  // its length is one of a message
+  };
+
+  bool send_bytes(std::string bytes, int to, Tag tag);
   bool send_head(int to, Kind kind, std::size_t bytes);
-  std::optional<std::string> receive_body(int from, std::int32_t bytes);
+  void expect_head();
+  void take_heads();
+  void expect_body(const Head& head, int from);
 
   int rank_ = 0, size_ = 1;
   Head head_{};  // of the next message, from any rank
   MPI_Request next_ = MPI_REQUEST_NULL;
+  std::list<Arriving> arriving_{};  // in their order
+  // What was given up: MPI may read or write it as long as it runs. A rank gives up a few for each other rank
+  // at most, because that one counts as lost from then on.
+  std::list<Arriving> given_up_{};
+  std::list<std::string> sent_{};
   bool end_has_come_ = false;
 };
 

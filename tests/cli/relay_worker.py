@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""A process behind a relay: it and those of all other ranks send to each other at the same time.
+
+relay_worker.py RANKS ROUNDS: in each round, one message of each length to every other rank. Each is answered
+by nothing; what has come is checked for its bytes and its order. Ranks report to rank 0, whose exit code is
+that of the work."""
+
+import collections
+import os
+import select
+import socket
+import sys
+
+LENGTHS = 0, 1, 15, 17, 1000, 70_000, 1 << 20
+PATIENCE_S = 60  # for the next bytes
+
+
+def body(sender, number):
+    length = LENGTHS[number % len(LENGTHS)]
+    return bytes((sender * 31 + number + i) % 251 for i in range(64)).ljust(length, b".")[:length]
+
+
+class Relay:
+    def __init__(self):
+        self.socket = socket.socket(fileno=int(os.environ["JOUST_RELAY"]))
+        self.came, self.out = bytearray(), collections.deque()
+
+    def send(self, rank, data):
+        self.out.append(b"message %d %d\n" % (rank, len(data)) + data)
+
+    def step(self):
+        """Reads and writes what is possible at once; neither end waits for the other."""
+        readable, writable, _ = select.select([self.socket], [self.socket] if self.out else [], [], PATIENCE_S)
+        assert readable or writable, "nothing more comes"
+        if writable:
+            data = self.out.popleft()
+            sent = self.socket.send(data, socket.MSG_DONTWAIT)
+            if sent < len(data):
+                self.out.appendleft(data[sent:])
+        if readable:
+            data = self.socket.recv(1 << 20)
+            assert data, "the relay has ended"
+            self.came += data
+
+    def frame(self):
+        """The next frame: its kind, its rank, its body."""
+        while True:
+            begin = self.came.find(b"\n") + 1
+            if begin:
+                kind, rank, length = self.came[:begin].split()
+                end = begin + int(length)
+                if len(self.came) >= end:
+                    data = bytes(self.came[begin:end])
+                    del self.came[:end]
+                    return bytes(kind), int(rank), data
+            self.step()
+
+
+def main(ranks, rounds):
+    own = int(os.environ["OMPI_COMM_WORLD_RANK"])
+    others = [rank for rank in range(ranks) if rank != own]
+    relay = Relay()
+    count = rounds * len(LENGTHS)
+    for number in range(count):
+        for rank in others:
+            relay.send(rank, body(own, number))
+    seen = dict.fromkeys(others, 0)
+    while own != 0 and any(one < count for one in seen.values()) or own == 0 and any(
+            one <= count for one in seen.values()):
+        kind, rank, data = relay.frame()
+        assert kind == b"message", (kind, rank, data)
+        assert data == (body(rank, seen[rank]) if seen[rank] < count else b"done"), (rank, seen[rank], len(data))
+        seen[rank] += 1
+    if own != 0:
+        relay.send(0, b"done")
+        while relay.out:
+            relay.step()
+        while relay.socket.recv(65536):  # until rank 0 ends the work
+            pass
+        return
+    print(f"{count} messages from each of {len(others)} ranks")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
