@@ -48,7 +48,6 @@ struct Get {
   TransferArguments common;
   std::vector<std::string> words;  // the file on the server
   std::string output;
-  std::optional<Option> output_option{};
   bool recursive = false;
 
   int run();
@@ -81,7 +80,6 @@ transfer::DialPlan Get::dials() const {
 // from the server leads to another directory.
 transfer::GetPlan Get::plan(const RemotePath& remote) const {
   namespace fs = std::filesystem;
-  if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
   const std::string last(split_name(remote.path).last);
   const fs::path here = output.empty() ? fs::path(last) : fs::path(output);
   std::error_code none;
@@ -140,7 +138,6 @@ int Get::run() {
 // Returns the local directory that becomes a copy of the server's. It may exist: the same command continues
 // in it.
 std::string Get::tree_here(const RemotePath& remote) const {
-  if (output_option->given() && output.empty()) throw UsageError("-o: the value is empty");
   if (output == "-") throw UsageError("-r -o -: a directory cannot go to standard output; name one: -o DIR");
   std::string here = output.empty() ? std::string(split_name(remote.path).last) : output;
   while (here.size() > 1 && here.ends_with('/')) here.pop_back();
@@ -189,11 +186,10 @@ void add_get(Command root, const Program& program, int& exit_code) {
       root.add_command("get", "Fetch files over several connections, verified, and go on if interrupted");
   command.add_words("HOST:PORT/PATH", get->words,
                     "the file on the server, with -r a directory; or unix:SOCKET//PATH");
-  get->output_option =
-      command
-          .add_option("-o,--output", get->output,
-                      "the file to make, with -r the directory [the last part of PATH, here]")
-          .type_name("FILE");
+  command
+      .add_option("-o,--output", get->output,
+                  "the file to make, with -r the directory [the last part of PATH, here]")
+      .type_name("FILE");
   command.add_flag("-r,--recursive", get->recursive, "fetch what is below a directory");
   get->common.add_to(command);
   command.footer(get_examples(program));

@@ -145,7 +145,6 @@ unsigned Receive::threads_for(const Engine& chosen) const {
 
 // Makes the service. Reports errors of the protocol's option --root as errors of --into.
 std::unique_ptr<Service> Receive::server(const Protocol& protocol) const {
-  if (into.empty()) throw UsageError("--into: the value is empty; . is the current directory");
   try {
     return protocol.make_server(parameters_of(protocol, settings(), Role::serve));
   } catch (const std::invalid_argument& refusal) {
@@ -193,7 +192,6 @@ std::string Receive::greeting(const Engine& chosen, const Listeners& listeners) 
 
 int Receive::run() {
   if (new_token_option->given()) {
-    if (new_token.empty()) throw UsageError("--new-token: the value is empty");
     write_new_token(new_token);
     print_list(fmt::format("{} has a new token: copy it to the users who may send and get\n", new_token));
     return kOk;

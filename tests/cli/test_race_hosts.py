@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import threading
 import unittest
 
 from namespaces import NO_MPI, OnNamespaces, host, processes
@@ -43,8 +42,6 @@ transfer = "for f in 00000 00001 {last}; do {joust} get {address}:{port}/$f -o {
 name = "cp"
 transfer = "exec cp {from}/* {into}/"
 '''
-
-STOPPED_S = 12  # longer than an answer may take
 
 
 def is_called(*names):
@@ -109,16 +106,20 @@ class RaceOverHosts(OnNamespaces):
         self.assertIsNone(trial.get("failure"))
         self.assertEqual(trial["load"]["connections"]["ok"], 5)
 
-    def disturbed(self, hurt, *arguments, count=2):
-        """A race whose hosts are hurt in the second round: the exit code, the texts, the result."""
+    def disturbed(self, hurt, *arguments, repair=None, count=2):
+        """A race whose hosts are hurt in the second round: the exit code, the texts, the result. `repair` is
+        called when a round has been refused for it."""
         command = self.command(count, "--server", "epoll,poll", "-c", 4, "-d", "200ms", "--rounds", 4,
                                *arguments, progress="lines")
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as process:
             try:
-                errors = self.until_round(2, process.stderr)
+                errors = self.until("round 2", process.stderr)
                 hurt()
+                if repair:
+                    errors += self.until("is refused and run again", process.stderr)
+                    repair()
                 output, rest = process.communicate(timeout=PATIENCE_S)
             finally:
                 if process.poll() is None:
@@ -126,13 +127,13 @@ class RaceOverHosts(OnNamespaces):
         self.valid(self.path("race.json"))
         return process.returncode, output + errors + rest, self.result()
 
-    def until_round(self, number, stream):
+    def until(self, words, stream):
         text = ""
         for line in stream:
             text += line
-            if f"round {number}" in line:
+            if words in line:
                 return text
-        raise AssertionError(f"no round {number}: {text}")
+        raise AssertionError(f"no {words}: {text}")
 
     def agent(self, number):
         """The process of joust that a relay has started."""
@@ -161,14 +162,12 @@ class RaceOverHosts(OnNamespaces):
         self.assertIn("signal 9", done[2]["lost_hosts"][0])
 
     def test_a_host_that_stops_is_named_and_its_round_is_run_again(self):
-        """It is stopped for longer than its answer may take."""
+        agents = []
+
         def stop():
-            agent = self.agent(1)
-            os.kill(agent, signal.SIGSTOP)
-            timer = threading.Timer(STOPPED_S, os.kill, (agent, signal.SIGCONT))
-            timer.start()
-            self.addCleanup(timer.join)
-        done = self.disturbed(stop)
+            agents.append(self.agent(1))
+            os.kill(agents[0], signal.SIGSTOP)
+        done = self.disturbed(stop, repair=lambda: os.kill(agents[0], signal.SIGCONT))
         self.check_run_again(*done, victim=host(1))
         self.assertIn("no answer", done[2]["lost_hosts"][0])
 

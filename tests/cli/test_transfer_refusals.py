@@ -239,4 +239,4 @@ class Refusals(TransferCase):
     def test_an_empty_name_is_no_directory(self):
         self.refused(run("receive", "--into", ""), "--into: the value is empty")
         self.refused(run("receive", "--into", self.path("none")), "--into: open the directory")
-        self.refused(run("get", "127.0.0.1:1/a", "-o", ""), "-o: the value is empty")
+        self.refused(run("get", "127.0.0.1:1/a", "-o", ""), "--output: the value is empty")

@@ -156,7 +156,6 @@ void FaceArguments::ensure_writable(std::span<const std::string> used) const {
     all.push_back(file);
   }
   if (!given.back().given()) return;
-  if (svg.empty()) throw UsageError("--svg: the value is empty");
   make_folder(svg, "--svg");
   joust::ensure_writable((fs::path(svg) / "latency.svg").string(), all, "--svg");
 }
