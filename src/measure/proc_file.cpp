@@ -12,9 +12,9 @@
 #include "base/fd.hpp"
 
 namespace joust {
+namespace {
 
-std::optional<std::string> read_proc_file_at(int directory, const std::string& path) {
-  const Fd file(retry_interrupted([&] { return ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC); }));
+std::optional<std::string> text_of(const Fd& file) {
   if (!file.is_open()) return std::nullopt;
   std::string text;
   std::array<char, 4096> chunk;
@@ -26,8 +26,15 @@ std::optional<std::string> read_proc_file_at(int directory, const std::string& p
   }
 }
 
+}  // namespace
+
 std::optional<std::string> read_proc_file(const std::string& path) {
-  return read_proc_file_at(AT_FDCWD, path);
+  return text_of(Fd(retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); })));
+}
+
+std::optional<std::string> read_proc_file_at(int directory, const std::string& path) {
+  return text_of(
+      Fd(retry_interrupted([&] { return ::openat(directory, path.c_str(), O_RDONLY | O_CLOEXEC); })));
 }
 
 std::optional<std::string_view> field_of(std::string_view text, std::string_view key) {
