@@ -30,7 +30,8 @@ class Relay:
 
     def step(self):
         """Reads and writes what is possible at once; neither end waits for the other."""
-        readable, writable, _ = select.select([self.socket], [self.socket] if self.out else [], [], PATIENCE_S)
+        own = [self.socket]
+        readable, writable, _ = select.select(own, own if self.out else [], [], PATIENCE_S)
         assert readable or writable, "nothing more comes"
         if writable:
             data = self.out.popleft()
@@ -65,11 +66,12 @@ def main(ranks, rounds):
         for rank in others:
             relay.send(rank, body(own, number))
     seen = dict.fromkeys(others, 0)
-    while own != 0 and any(one < count for one in seen.values()) or own == 0 and any(
-            one <= count for one in seen.values()):
+    awaited = count + (own == 0)  # of each: rank 0 gets a last word
+    while any(one < awaited for one in seen.values()):
         kind, rank, data = relay.frame()
         assert kind == b"message", (kind, rank, data)
-        assert data == (body(rank, seen[rank]) if seen[rank] < count else b"done"), (rank, seen[rank], len(data))
+        expected = body(rank, seen[rank]) if seen[rank] < count else b"done"
+        assert data == expected, (rank, seen[rank], len(data))
         seen[rank] += 1
     if own != 0:
         relay.send(0, b"done")

@@ -68,8 +68,8 @@ class Messages {
   Head head_{};  // of the next message, from any rank
   MPI_Request next_ = MPI_REQUEST_NULL;
   std::list<Arriving> arriving_{};  // in their order
-  // What was given up: MPI may read or write it as long as it runs. A rank gives up a few for each other rank
-  // at most, because that one counts as lost from then on.
+  // Transfers that were given up: MPI may read or write their bytes as long as it runs. A rank gives up a few
+  // for each other rank at most, because that one counts as lost from then on.
   std::list<Arriving> given_up_{};
   std::list<std::string> sent_{};
   bool end_has_come_ = false;
