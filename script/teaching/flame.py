@@ -14,22 +14,32 @@ _LEAST = 0.03  # a smaller share is left out
 _DEEPEST = 9
 # Frames that every sample has, or that name no work.
 _PLAIN = re.compile(
-    r"^(|_?start(_thread)?|__libc_start\S*|main|_*clone3?|\[unknown\]|operator\(\)|_?_?invoke\S*"
+    r"^(|_*(libc_)?start\S*|main|_*clone3?|\[unknown\]|operator\(\)|_?_?invoke\S*|__pthread_once_slow"
     r"|do_syscall_64|asm_\S*|entry_SYSCALL_64\S*|__(x64|se)_sys_\S*|__sys_\S*|CommandLine::\S*|CLI::\S*"
-    r"|Serve::\S*|run(_\w+)?|_M_\S*|std::\S*)$"
+    r"|__schedule|finish_task_switch|(poll_)?schedule_\w+|wait_woken|futex_do_wait|__futex_wait"
+    r"|do_epoll_p?wait|\w+_locked|ksys_\w+|_raw_spin_\w+"
+    r"|Serve::\S*|run(_\w+)?|_M_\S*|std::\S*|\S*_FUN"
+    r"|asio::(io_context::\S*|scheduler::run|awaitable_thread::pump)"
+    r"|ClientThread::run|QtClient::\S*|QtLoop::run|QEventLoop::exec|QEventDispatcher\S*"
+    r"|QCoreApplication::\S*|QtPrivate::\S*|g_main_context_(iteration|dispatch)|ParentProcess::\S*)$"
 )
+_DECORATION = re.compile(r"\(anonymous namespace\)::|joust::|\+0x[0-9a-f]+"
+                         r"|boost::(?=asio)|(?<=asio::)detail::"
+                         r"|\.(part|isra|constprop)\.\d+|^(__GI_+)?(_*libc_(?!start))?")
+_THREADS = {"qt-pool": 32}  # a thread for each connection: it holds its client as long as it is there
 
 
 def of_one_second(joust, engine):
     with tempfile.TemporaryDirectory(prefix="joust-") as folder:
         data = str(pathlib.Path(folder, "perf"))
-        with running.server(joust, engine) as (address, process):
+        threads = ("-t", str(_THREADS[engine])) if engine in _THREADS else ()
+        with running.server(joust, engine, more=threads) as (address, process):
             settings = ("-c", "32", "-d", "6s")
             load = threading.Thread(target=running.load, args=(joust, engine, address, *settings))
             load.start()
             time.sleep(1)  # perf looks at threads that exist when it begins
             record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "--call-graph", "dwarf,16384",
-                      "-o", data, "-p", str(process), "--", "sleep", "3"]
+                      "-o", data, "-p", ",".join(map(str, running.family(process))), "--", "sleep", "3"]
             subprocess.run(record, check=True, stderr=subprocess.DEVNULL, timeout=running.PATIENCE_S)
             load.join()
         script = ["perf", "script", "-i", data, "-F", "ip,sym"]
@@ -52,7 +62,7 @@ def _stack(sample):
 
 
 def _short(name):
-    name = re.sub(r"\(anonymous namespace\)::|joust::|\+0x[0-9a-f]+", "", name.strip())
+    name = _DECORATION.sub("", name.strip())
     name = re.sub(r"\(.*\)( const)?$", "", name)
     while (shorter := re.sub(r"<[^<>]*>", "", name)) != name:
         name = shorter
