@@ -131,7 +131,7 @@ def make_table(block, record):
     entries = contestants_of(result, case)
     rows = [[entry["name"], *(cell(entry, case, column) for column in columns)] for entry in entries]
     parts = [markdown_table(["contestant", *(column.title for column in columns)], rows),
-             notes_of(entries, columns), f"*{machine_line(result)}; in brackets: intervals*"]
+             notes_of(entries, columns), f"*{machine_line(result)}; in brackets: intervals of 90 % or more*"]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -185,7 +185,7 @@ def make_picture(block, record):
 
 def make_compared(block, record):
     rows = compared.table(block.context.catalogue.published[block.name], record["result"])
-    return f"{rows}\n\n*Ours: {machine_line(record['result'])}; in brackets: intervals*"
+    return f"{rows}\n\n*Ours: {machine_line(record['result'])}; in brackets: intervals of 90 % or more*"
 
 
 def make_value(block, record):

@@ -24,11 +24,17 @@ class Value:
         return Value(amount / self.middle, low, high)
 
 
+LEAST_CONFIDENCE = 0.9
+WIDEST = 100  # times the low end
+
+
 def estimate(of):
-    """Of a ratio without known noise the low end is 0 and the high one missing: then neither is known."""
+    """Ends are left out where they say nothing: of a ratio without known noise the low one is 0 and the high
+    one missing; of two or three rounds they are the least and the greatest value, which is no interval."""
     if of is None or of["median"] is None:
         return None
-    known = of["low"] is not None and of["high"] is not None
+    known = (of["low"] is not None and of["high"] is not None and of.get("confidence", 1) >= LEAST_CONFIDENCE
+             and (of["low"] == 0 or of["high"] <= WIDEST * of["low"]))
     return Value(of["median"], of["low"], of["high"]) if known else Value(of["median"])
 
 

@@ -44,26 +44,34 @@ std::expected<void, std::string> FrameSocket::read_some() {
   return {};
 }
 
+std::expected<std::size_t, std::string> FrameSocket::send_some(std::string_view bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const ssize_t sent = retry_interrupted(
+        [&] { return ::send(socket_.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL); });
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(std::strerror(errno));
+    if (sent < 0) break;
+    at += static_cast<std::size_t>(sent);
+  }
+  return at;
+}
+
 std::expected<void, std::string> FrameSocket::send(const Frame& frame, Time deadline) {
   if (frame.body.size() > kMostMessageBytes)
     return std::unexpected(
         fmt::format("a message of {} bytes is longer than {} bytes", frame.body.size(), kMostMessageBytes));
   const std::string bytes = bytes_of(frame);
-  for (std::size_t at = 0; at < bytes.size();) {
-    const ssize_t sent = retry_interrupted(
-        [&] { return ::send(socket_.get(), bytes.data() + at, bytes.size() - at, MSG_NOSIGNAL); });
-    if (sent > 0) {
-      at += static_cast<std::size_t>(sent);
-      continue;
-    }
-    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(std::strerror(errno));
+  for (std::string_view rest = bytes;;) {
+    const auto sent = send_some(rest);
+    if (!sent) return std::unexpected(sent.error());
+    rest.remove_prefix(*sent);
+    if (rest.empty()) return {};
     if (Clock::now() >= deadline) return std::unexpected("a message was not taken in time");
     const bool has_room = reader_.held() < kMostHeld;
     wait(static_cast<short>(has_room ? POLLOUT | POLLIN : POLLOUT), deadline);
     if (!has_room) continue;
     if (const auto read = read_some(); !read) return read;
   }
-  return {};
 }
 
 std::expected<std::optional<Frame>, std::string> FrameSocket::receive(Time deadline) {

@@ -5,6 +5,7 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.hpp"
 #include "hosts/frame.hpp"
@@ -26,6 +27,9 @@ class FrameSocket {
 
   // Sends a frame. Returns the reason if the other end has closed, or has not taken it by the deadline.
   std::expected<void, std::string> send(const Frame& frame, Time deadline);
+  // Sends what there is room for, from the first of the bytes of a frame on, and returns how many that were.
+  // Does not wait.
+  std::expected<std::size_t, std::string> send_some(std::string_view bytes);
   // Returns the next frame, or nothing if none has come by the deadline. Returns the reason if none will
   // come: the other end has closed, or sends something else.
   std::expected<std::optional<Frame>, std::string> receive(Time deadline);

@@ -53,6 +53,11 @@ class Advise(Case):
         self.assertEqual(bool(pools), len(os.sched_getaffinity(0)) > 1)
         self.assertFalse([name for name in engines_of(self.dry("--work", "1us")[0]) if "pool" in name])
 
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core has no place for this work")
+    def test_short_work_that_one_core_has_no_time_for_goes_to_pools(self):
+        words, _ = self.dry("--connections", 100_000, "--idle", "10%", "--work", "15us")
+        self.assertTrue(all("-pool:threads=" in name for name in engines_of(words)), words)
+
     def test_datagrams_race_only_where_messages_may_be_lost(self):
         self.assertIn("udp-batched", engines_of(self.dry("--datagrams")[0]))
         self.assertIn("epoll", engines_of(self.dry("--datagrams")[0]))

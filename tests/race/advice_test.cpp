@@ -17,6 +17,7 @@ class Advice : public testing::Test {
  protected:
   std::string advice() {
     RaceResult result = run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+    result.cpus.server = server_cpus;
     judge(result);
     return advice_of(result, result.cases.front());
   }
@@ -31,6 +32,7 @@ class Advice : public testing::Test {
     };
   }
 
+  std::string server_cpus{};
   Scenario scenario = fake_scenario({"epoll", "threads", "io-uring"}, 10);
   FakeRunner runner;
   RaceObserver observer;
@@ -58,6 +60,13 @@ TEST_F(Advice, ComparesCostsWhereTheClientWasTheLimit) {
 TEST_F(Advice, SaysThatEqualsWillDo) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 50e3}, {"io-uring", 70e3}};
   EXPECT_EQ(advice(), "epoll or io-uring: either will do, they are equal within 3.0 %");
+}
+
+TEST_F(Advice, SaysHowManyCpusTheServerHad) {
+  runner.throughput = {{"epoll", 70e3}, {"threads", 50e3}, {"io-uring", 70e3}};
+  server_cpus = "0-1";
+  EXPECT_EQ(advice(),
+            "with 2 CPUs for the server, epoll or io-uring: either will do, they are equal within 3.0 %");
 }
 
 TEST_F(Advice, SaysWhatWouldDecide) {

@@ -104,6 +104,17 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
   EXPECT_NEAR(entry(judged, "epoll").summary.server_utilisation->median, 0.50, 0.001);
 }
 
+// A server that goes on when all replies have come uses CPU time beyond the window.
+TEST_F(Checks, NoSideUsesMoreThanItsCpus) {
+  plant("epoll", [](Trial& trial) {
+    trial.load->usage.user_s = 0.6, trial.load->usage.system_s = 0.6;
+    trial.server.usage->user_s = 2, trial.server.usage->system_s = 6;
+  });
+  check(1);
+  EXPECT_NEAR(entry(judged, "epoll").summary.client_utilisation->median, 1, 0.001);
+  EXPECT_FALSE(entry(judged, "epoll").summary.server_utilisation) << "it is not known";
+}
+
 // Softirqs are in nobody's CPU time, and another program's time is in neither side's.
 TEST_F(Checks, TheBusyTimeOfTheCpusContainsAllKinds) {
   plant("epoll", [](Trial& trial) {

@@ -27,14 +27,15 @@ constexpr double kFewestMessages = 100;
 // Requests with work have no payload; one up to this size is small beside any work.
 constexpr std::uint64_t kSmallPayload = 1024;
 
-bool works_long(const Question& question) {
-  return question.work >= kLongWork;
+// Returns whether more than one core is to work: for a long request, or because one has no time for all.
+bool wants_cores(const Question& question) {
+  return question.work >= kLongWork || question.work_per_s() > kMostWorkOfCore;
 }
 
 EngineNames wanted_engines(const Question& question, std::size_t cores) {
   EngineNames engines;
   if (question.work_per_s() <= kMostWorkOfCore) engines = {"epoll", "io-uring"};
-  if (works_long(question) && cores > 1)
+  if (wants_cores(question) && cores > 1)
     for (const char* pool : {"epoll-pool", "io-uring-pool"})
       engines.push_back(fmt::format("{}:threads={}", pool, cores));
   if (question.connections <= kMostThreads) engines.emplace_back("threads");
@@ -129,7 +130,7 @@ ChosenRace race_for(const Question& question, const Program& program, std::size_
   } else if (question.payload) {
     add("--payload", fmt::format("{}", *question.payload));
   }
-  if (works_long(question) && cores > 1) {
+  if (wants_cores(question) && cores > 1) {
     add("--server-cpus", "any");  // how many cores an engine uses is a part of the question
     add("--client-cpus", "any");
   }

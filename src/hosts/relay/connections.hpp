@@ -19,9 +19,10 @@ class Connections {
   // Returns whether there are fewer than before: one has ended, and wait() has not told of it.
   bool refresh();
 
-  // Waits until `other`, a descriptor or -1, is readable, bytes have come to a socket, or the time is over.
-  // Returns the event of the sockets; `end` if a connection has been ended by its other side.
-  Event wait(int other, Duration patience);
+  // Waits until `other`, a descriptor or -1, is readable, or has room if it `is_full`, bytes have come to a
+  // socket, or the time is over. Returns the event of the sockets; `end` if a connection has been ended by
+  // its other side.
+  Event wait(int other, bool is_full, Duration patience);
 
  private:
   std::vector<pollfd> sockets_{};

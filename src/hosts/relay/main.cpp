@@ -4,13 +4,17 @@
 // does all of the work, and passes its messages to the other ranks by MPI. It is a program of its own for two
 // reasons. MPI's library and its threads are then in no process that measures or is measured. And joust
 // itself needs no MPI: with it, every command would start later and take more memory.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <exception>
-#include <map>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
 #include <utility>
 
 #include "hosts/rank.hpp"
@@ -21,9 +25,11 @@
 namespace joust::hosts {
 namespace {
 
-constexpr Duration kToWorker = std::chrono::seconds(60);  // a worker that reads nothing has failed
-constexpr int kMostStarts = 4;                            // of a worker
-constexpr Duration kSeldom = std::chrono::minutes(1);     // all that comes wakes the relay
+constexpr int kMostStarts = 4;                         // of a worker
+constexpr Duration kSeldom = std::chrono::minutes(1);  // all that comes wakes the relay
+constexpr Duration kShortestPause = std::chrono::microseconds(20),
+                   kLongestPause = std::chrono::milliseconds(1);
+constexpr Duration kLongestEnd = std::chrono::seconds(5);  // until all ranks know that the work is over
 
 // mpirun's exit code is 0 where it goes on after the end of a rank. Whoever has started it reads this line.
 void report_exit_code(int code) {
@@ -38,19 +44,15 @@ class Relay {
   explicit Relay(char** words) : words_(words), worker_(std::make_unique<Worker>(words)) {}
 
   int run() {
-    while (!over_) {
+    for (; !over_; rest()) {
       take_from_others();
-      if (connections_.refresh()) note_an_end();
+      if (messages_.is_at_rest() && connections_.refresh()) look_for_lost();
       deliver();
       if (!over_ && worker_runs_) take_from_worker();
-      // A send may have read what has come meanwhile: nothing would wake this process for it.
-      if (!over_ && !std::exchange(has_sent_, false)) wait();
     }
     worker_->socket().close();
     worker_->await_end();
-    if (conducts())
-      for (int rank = 1; rank < messages_.size(); ++rank)
-        if (!lost_.contains(rank)) messages_.send_end(rank);
+    if (conducts()) report_end();
     const int code = conducts() ? worker_->exit_code() : 0;
     if (conducts() && std::getenv(kStarterVariable) != nullptr) report_exit_code(code);
     messages_.leave(code);
@@ -60,78 +62,89 @@ class Relay {
  private:
   bool conducts() const { return messages_.rank() == 0; }
 
+  // Sleeps for a moment while messages are under way, longer the longer it takes; otherwise until something
+  // comes.
+  void rest() {
+    if (over_ || (!came_.empty() && unsent_.empty())) return;
+    if (!messages_.is_at_rest()) return pause();
+    busy_since_.reset();
+    wait();
+  }
+
+  void pause() {
+    const Time now = Clock::now();
+    if (!busy_since_) busy_since_ = now;
+    std::this_thread::sleep_for(std::clamp((now - *busy_since_) / 4, kShortestPause, kLongestPause));
+  }
+
   void wait() {
-    const auto event = connections_.wait(worker_runs_ ? worker_->socket().get() : -1, kSeldom);
-    if (event == Connections::Event::end) note_an_end();
+    const int worker = worker_runs_ ? worker_->socket().get() : -1;
+    if (connections_.wait(worker, !unsent_.empty(), kSeldom) == Connections::Event::end) look_for_lost();
   }
 
-  void note_an_end() {
-    has_sent_ = true;
-    if (conducts())
-      look_for_lost();
-    else if (!messages_.reaches(0))
-      over_ = true;
-  }
-
-  // Finds out which rank has ended, so that no reply of it is awaited.
+  // Called when a connection has ended. It may be that of a relay that has died: those from which something
+  // may be awaited are asked.
   void look_for_lost() {
-    for (int rank = 1; rank < messages_.size(); ++rank) {
-      if (lost_.contains(rank) || messages_.reaches(rank)) continue;
-      const std::string why = "its relay has ended, or cannot be reached";
-      lost_.emplace(rank, why);
-      came_.push_back({.kind = Frame::Kind::ended, .rank = rank, .body = why});
+    for (int rank = 0; rank < (conducts() ? messages_.size() : 1); ++rank)
+      if (rank != messages_.rank()) messages_.probe(rank);
+  }
+
+  // Keeps what the worker does not read yet, because it is at work. More than some stays with the other
+  // ranks.
+  void take_from_others() {
+    while (held_ <= kMostMessageBytes) {
+      auto frame = messages_.receive();
+      if (!frame) break;
+      held_ += frame->body.size();
+      came_.push_back(std::move(*frame));
     }
+    if (!conducts() && (messages_.end_has_come() || messages_.is_lost(0))) over_ = true;
   }
 
   void take_from_worker() {
-    for (;;) {
+    while (messages_.has_room()) {
       auto frame = worker_->socket().receive(Time{});
       if (!frame) return worker_ended();
       if (!*frame) return;
-      pass_on(**frame);
+      messages_.send(std::move(**frame));
     }
-  }
-
-  void pass_on(const Frame& frame) {
-    const auto sent = send(frame);
-    if (sent) return;
-    if (!conducts()) over_ = true;
-    came_.push_back({.kind = Frame::Kind::ended, .rank = frame.rank, .body = sent.error()});
-  }
-
-  // A rank that has not taken a message is not tried again, because each try takes some seconds.
-  std::expected<void, std::string> send(const Frame& frame) {
-    if (const auto lost = lost_.find(frame.rank); lost != lost_.end()) return std::unexpected(lost->second);
-    has_sent_ = true;
-    auto sent = messages_.send(frame);
-    if (!sent) lost_.emplace(frame.rank, sent.error());
-    return sent;
   }
 
   void worker_ended() {
     worker_runs_ = false;
+    unsent_ = {};
     if (conducts()) {
       over_ = true;
       return;
     }
     worker_->socket().close();
-    static_cast<void>(send(
-        {.kind = Frame::Kind::ended, .rank = 0, .body = "its process has ended: " + worker_->await_end()}));
-  }
-
-  void take_from_others() {
-    while (auto frame = messages_.receive()) came_.push_back(std::move(*frame));
-    if (!conducts() && messages_.end_has_come()) over_ = true;
+    messages_.send(
+        {.kind = Frame::Kind::ended, .rank = 0, .body = "its process has ended: " + worker_->await_end()});
   }
 
   // All calls of MPI are made before: the worker may begin to measure as soon as it has its message.
   void deliver() {
-    for (; !came_.empty() && !over_; came_.pop_front()) {
-      const Frame& frame = came_.front();
+    while (!over_) {
+      send_some();
+      if (!unsent_.empty() || came_.empty()) return;
+      const Frame frame = std::move(came_.front());
+      came_.pop_front();
+      held_ -= frame.body.size();
       if (!worker_runs_ && frame.kind == Frame::Kind::message && starts_ < kMostStarts) start_anew();
-      if (worker_runs_ && !worker_->socket().send(frame, Clock::now() + kToWorker)) worker_runs_ = false;
-      if (!worker_runs_) worker_ended();
+      if (!worker_runs_) {
+        worker_ended();
+        continue;
+      }
+      to_worker_ = bytes_of(frame);
+      unsent_ = to_worker_;
     }
+  }
+
+  void send_some() {
+    if (unsent_.empty()) return;
+    const auto sent = worker_->socket().send_some(unsent_);
+    if (!sent) return worker_ended();
+    unsent_.remove_prefix(*sent);
   }
 
   // A worker that has died does not end its rank: the next request may go better.
@@ -141,14 +154,26 @@ class Relay {
     ++starts_;
   }
 
+  void report_end() {
+    for (int rank = 1; rank < messages_.size(); ++rank) messages_.send_end(rank);
+    const Time deadline = Clock::now() + kLongestEnd;
+    do {
+      static_cast<void>(messages_.receive());
+      pause();
+    } while (!messages_.is_at_rest() && Clock::now() < deadline);
+  }
+
   char** const words_;
   std::unique_ptr<Worker> worker_;  // exists before MPI is initialized
   Messages messages_;
   Connections connections_{};  // of MPI
-  bool worker_runs_ = true, over_ = false, has_sent_ = false;
+  bool worker_runs_ = true, over_ = false;
   int starts_ = 1;
-  std::deque<Frame> came_{};           // for the worker
-  std::map<int, std::string> lost_{};  // ranks that take no messages, and why
+  std::deque<Frame> came_{};   // for the worker
+  std::size_t held_ = 0;       // bytes of their bodies
+  std::string to_worker_{};    // the frame that it reads
+  std::string_view unsent_{};  // of that one
+  std::optional<Time> busy_since_{};
 };
 
 }  // namespace

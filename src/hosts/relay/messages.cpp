@@ -9,41 +9,29 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
-#include <thread>
 #include <utility>
 
 namespace joust::hosts {
 namespace {
 
-// Less than a host may take to answer: other ranks wait meanwhile. A body that is under way gets more time.
+// Less than a host may take to answer. A message with a body gets more time.
 constexpr Duration kLongestSend = std::chrono::seconds(4), kLongestBody = std::chrono::seconds(8);
+constexpr std::size_t kMostSending = 64;  // messages at the same time
 constexpr unsigned kLongestLeave_s = 5;
 
 volatile std::sig_atomic_t code_at_alarm = 1;
 
-enum class Progress { under_way, done, failed };
-
-Progress progress_of(MPI_Request& request) {
-  int done = 0;
-  if (MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return Progress::failed;
-  return done != 0 ? Progress::done : Progress::under_way;
-}
-
-// Sleeps a part of the time that has been waited for already, and a millisecond at most.
-void pause(Time since) {
-  constexpr Duration kShortest = std::chrono::microseconds(20), kLongest = std::chrono::milliseconds(1);
-  std::this_thread::sleep_for(std::clamp((Clock::now() - since) / 4, kShortest, kLongest));
-}
-
 }  // namespace
 
 // A relay sleeps until bytes come to a socket, so MPI has to use TCP, also between ranks of one machine, and
-// whatever else was chosen: in shared memory nothing would wake it.
+// whatever else was chosen: in shared memory nothing would wake it. And a send has to be over only when the
+// kernel has all of its bytes. Without "put" that is so: with it, MPI may keep the last word of a long
+// message.
 Messages::Messages() {
   constexpr int kTakesThePlace = 1;
   ::setenv("OMPI_MCA_btl", "self,tcp", kTakesThePlace);
   ::setenv("OMPI_MCA_pml", "ob1", kTakesThePlace);
+  ::setenv("OMPI_MCA_btl_tcp_flags", "send,inplace,need-ack,need-csum", kTakesThePlace);
   MPI_Init(nullptr, nullptr);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -51,56 +39,76 @@ Messages::Messages() {
   expect_head();
 }
 
+bool Messages::has_room() const {
+  return sending_.size() < kMostSending;
+}
+
+void Messages::send(Frame frame) {
+  const auto end_of = [&](std::string why) {
+    ends_.push_back({.kind = Frame::Kind::ended, .rank = frame.rank, .body = std::move(why)});
+  };
+  if (frame.rank < 0 || frame.rank >= size_ || frame.rank == rank_)
+    return end_of(fmt::format("there is no rank {} to send to", frame.rank));
+  if (const auto lost = lost_.find(frame.rank); lost != lost_.end()) return end_of(lost->second);
+  begin(frame.rank, frame.kind == Frame::Kind::message ? Kind::message : Kind::ended, std::move(frame.body));
+}
+
+void Messages::probe(int rank) {
+  if (!is_lost(rank)) begin(rank, Kind::nothing, {});
+}
+
+void Messages::send_end(int to) {
+  if (!is_lost(to)) begin(to, Kind::end, {});
+}
+
+// A synchronous send is over when the other rank expects the bytes, and the kernel has them. A plain one may
+// be over while they wait in this process for the next call of MPI, which a relay that sleeps does not make.
+void Messages::begin(int to, Kind kind, std::string body) {
+  Transfer& made = sending_.emplace_back();
+  made.rank = to;
+  made.kind = kind;
+  made.head = {.kind = static_cast<std::int32_t>(kind), .bytes = static_cast<std::int32_t>(body.size())};
+  made.body = std::move(body);
+  made.deadline = Clock::now() + (made.body.empty() ? kLongestSend : kLongestBody);
+  made.is_possible = MPI_Issend(&made.head, sizeof made.head, MPI_BYTE, to, kHead, MPI_COMM_WORLD,
+                                &made.requests[0]) == MPI_SUCCESS;
+  if (made.body.empty() || !made.is_possible) return;
+  made.is_possible = MPI_Issend(made.body.data(), made.head.bytes, MPI_BYTE, to, kBody, MPI_COMM_WORLD,
+                                &made.requests[1]) == MPI_SUCCESS;
+}
+
+Messages::Progress Messages::progress_of(Transfer& transfer) {
+  if (!transfer.is_possible) return Progress::failed;
+  int done = 0;
+  if (MPI_Testall(static_cast<int>(transfer.requests.size()), transfer.requests.data(), &done,
+                  MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+    return Progress::failed;
+  if (done != 0) return Progress::done;
+  return Clock::now() < transfer.deadline ? Progress::under_way : Progress::failed;
+}
+
+void Messages::lose(const Transfer& transfer) {
+  const char* const why = transfer.kind == Kind::nothing ? "its relay has ended, or cannot be reached"
+                                                         : "its relay takes no messages";
+  if (lost_.emplace(transfer.rank, why).second)
+    ends_.push_back({.kind = Frame::Kind::ended, .rank = transfer.rank, .body = why});
+}
+
+void Messages::move_sends() {
+  for (auto next = sending_.begin(); next != sending_.end();) {
+    const auto one = next++;
+    const Progress progress = progress_of(*one);
+    if (progress == Progress::done) sending_.erase(one);
+    if (progress != Progress::failed) continue;
+    lose(*one);
+    given_up_.splice(given_up_.end(), sending_, one);
+  }
+}
+
 // A posted receive, in place of a probe: MPI_Test looks at it once more after it has read from the network,
 // and MPI_Iprobe does not.
 void Messages::expect_head() {
   MPI_Irecv(&head_, sizeof head_, MPI_BYTE, MPI_ANY_SOURCE, kHead, MPI_COMM_WORLD, &next_);
-}
-
-// Returns false if the bytes were not taken in time. A synchronous send is over when the other rank has them:
-// a plain one may be over while a part of the bytes waits in this process for the next call of MPI, which a
-// relay that sleeps does not make. Meanwhile this rank takes in what comes: the other one may be sending too.
-bool Messages::send_bytes(std::string bytes, int to, Tag tag) {
-  const std::string& kept = sent_.emplace_back(std::move(bytes));
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Issend(kept.data(), static_cast<int>(kept.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD, &request) !=
-      MPI_SUCCESS)
-    return false;
-  const Time begin = Clock::now();
-  Progress progress = progress_of(request);
-  for (; progress == Progress::under_way && Clock::now() < begin + kLongestSend;
-       progress = progress_of(request)) {
-    take_heads();
-    pause(begin);
-  }
-  if (progress != Progress::done) return false;
-  sent_.pop_back();
-  return true;
-}
-
-bool Messages::send_head(int to, Kind kind, std::size_t bytes) {
-  const Head head{.kind = static_cast<std::int32_t>(kind), .bytes = static_cast<std::int32_t>(bytes)};
-  std::string text(sizeof head, '\0');
-  std::memcpy(text.data(), &head, sizeof head);
-  return send_bytes(std::move(text), to, kHead);
-}
-
-std::expected<void, std::string> Messages::send(const Frame& frame) {
-  if (frame.rank >= size_ || frame.rank == rank_)
-    return std::unexpected(fmt::format("there is no rank {} to send to", frame.rank));
-  const Kind kind = frame.kind == Frame::Kind::message ? Kind::message : Kind::ended;
-  if (send_head(frame.rank, kind, frame.body.size()) &&
-      (frame.body.empty() || send_bytes(frame.body, frame.rank, kBody)))
-    return {};
-  return std::unexpected("its relay takes no messages");
-}
-
-bool Messages::reaches(int rank) {
-  return send_head(rank, Kind::nothing, 0);
-}
-
-void Messages::send_end(int to) {
-  send_head(to, Kind::end, 0);
 }
 
 void Messages::take_heads() {
@@ -118,33 +126,41 @@ void Messages::expect_body(const Head& head, int from) {
   const Kind kind{head.kind};
   if (kind == Kind::end && from == 0) end_has_come_ = true;
   if (kind != Kind::message && kind != Kind::ended) return;
-  Arriving& message = arriving_.emplace_back();
-  message.frame = {.kind = kind == Kind::message ? Frame::Kind::message : Frame::Kind::ended, .rank = from};
-  message.deadline = Clock::now() + kLongestBody;
-  message.is_possible = head.bytes >= 0 && static_cast<std::size_t>(head.bytes) <= kMostMessageBytes;
-  if (!message.is_possible || head.bytes == 0) return;
-  message.frame.body.resize(static_cast<std::size_t>(head.bytes));
-  MPI_Irecv(message.frame.body.data(), head.bytes, MPI_BYTE, from, kBody, MPI_COMM_WORLD, &message.request);
+  Transfer& made = arriving_.emplace_back();
+  made.rank = from;
+  made.kind = kind;
+  made.deadline = Clock::now() + kLongestBody;
+  made.is_possible = head.bytes >= 0 && static_cast<std::size_t>(head.bytes) <= kMostMessageBytes;
+  if (!made.is_possible || head.bytes == 0) return;
+  made.body.resize(static_cast<std::size_t>(head.bytes));
+  made.is_possible = MPI_Irecv(made.body.data(), head.bytes, MPI_BYTE, from, kBody, MPI_COMM_WORLD,
+                               &made.requests[1]) == MPI_SUCCESS;
+}
+
+// Returns the first message, if it is whole. Those of other ranks wait for it, and for its deadline at most.
+std::optional<Frame> Messages::arrived() {
+  if (arriving_.empty()) return std::nullopt;
+  Transfer& first = arriving_.front();
+  const Progress progress = progress_of(first);
+  if (progress == Progress::under_way) return std::nullopt;
+  Frame frame{.kind = Frame::Kind::ended, .rank = first.rank, .body = "the rest of its message did not come"};
+  if (progress == Progress::failed) {
+    given_up_.splice(given_up_.end(), arriving_, arriving_.begin());
+    return frame;
+  }
+  if (first.kind == Kind::message) frame.kind = Frame::Kind::message;
+  frame.body = std::move(first.body);
+  arriving_.pop_front();
+  return frame;
 }
 
 std::optional<Frame> Messages::receive() {
-  take_heads();
-  if (arriving_.empty()) return std::nullopt;
-  Arriving& message = arriving_.front();
-  const Time begin = Clock::now();
-  Progress progress = message.is_possible ? progress_of(message.request) : Progress::failed;
-  for (; progress == Progress::under_way && Clock::now() < message.deadline;
-       progress = progress_of(message.request)) {
-    take_heads();
-    pause(begin);
-  }
-  if (progress != Progress::done) {
-    const int from = message.frame.rank;
-    given_up_.splice(given_up_.end(), arriving_, arriving_.begin());
-    return Frame{.kind = Frame::Kind::ended, .rank = from, .body = "the rest of its message did not come"};
-  }
-  Frame frame = std::move(message.frame);
-  arriving_.pop_front();
+  move_sends();
+  auto frame = arrived();
+  take_heads();  // at last: MPI may have read a head meanwhile
+  if (frame || ends_.empty()) return frame;
+  frame = std::move(ends_.front());
+  ends_.pop_front();
   return frame;
 }
 

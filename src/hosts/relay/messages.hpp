@@ -3,9 +3,11 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
-#include <expected>
+#include <deque>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -14,9 +16,8 @@
 
 namespace joust::hosts {
 
-// The messages between relays, by MPI. No call waits inside MPI, because its waits are loops that take a
-// whole CPU: each call asks whether it is done, and sleeps in between. A message is a head and then, if it
-// is not empty, a body. One object in a process; one thread.
+// The messages between relays, by MPI. A message is a head and then, if it is not empty, a body. No call
+// waits: MPI's own waits are loops that take a whole CPU. One object in a process; one thread.
 class Messages {
  public:
   Messages();  // initializes MPI
@@ -26,52 +27,66 @@ class Messages {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  // Sends to the rank of the frame. Returns the reason if it was not taken in time.
-  std::expected<void, std::string> send(const Frame& frame);
-  // Returns a message that has come, with the rank of its sender; nothing if none has come. Nothing that the
-  // last call of MPI has read goes unnoticed, so whoever has got nothing may sleep until bytes come.
-  std::optional<Frame> receive();
-
-  // Returns whether a rank still takes messages.
-  bool reaches(int rank);
-
-  // Reports the end of the work to a rank.
+  // Begins to send to the rank of the frame. If it is not taken in time, receive() returns the reason, and
+  // that rank counts as lost: the same reason is then returned for each message to it.
+  void send(Frame frame);
+  // Begins to find out whether a rank still takes messages. It is lost if it does not.
+  void probe(int rank);
+  // Begins to report the end of the work to a rank.
   void send_end(int to);
   bool end_has_come() const { return end_has_come_; }  // seen by receive()
+  bool is_lost(int rank) const { return lost_.contains(rank); }
+
+  // Returns a message that has come, with the rank of its sender, or the end of a rank; nothing if none has
+  // come. To be called again and again while transfers are under way: it moves them on.
+  std::optional<Frame> receive();
+  // Returns whether no transfer is under way. After a call of receive() that has returned nothing, the caller
+  // may then sleep until bytes come: nothing that MPI has read goes unnoticed, and it holds nothing to be
+  // sent.
+  bool is_at_rest() const { return sending_.empty() && arriving_.empty(); }
+  // Returns whether another message may be begun.
+  bool has_room() const;
 
   // Leaves MPI, with all other ranks. If they do not come, this process exits with the code.
   void leave(int exit_code);
 
  private:
   enum class Kind : std::int32_t { message, ended, end, nothing };
+  enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
+  enum class Progress : unsigned char { under_way, done, failed };
   struct Head {
     std::int32_t kind = 0;  // Kind
     std::int32_t bytes = 0;
   };
-
-  enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
-  // A message whose head has come.
-  struct Arriving {
-    Frame frame{};                           // MPI writes its body
-    MPI_Request request = MPI_REQUEST_NULL;  // of the body; null if it is empty
+  // A message, or a part of one that has no other. MPI reads or writes its bytes: it stays where it is.
+  struct Transfer {
+    int rank = 0;  // the other one
+    Kind kind = Kind::nothing;
+    Head head{};
+    std::string body{};
+    std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};  // of the head, of the body
     Time deadline{};
-    bool is_possible = true;  // its length is one of a message
+    bool is_possible = true;  // MPI has begun it, and its length is one of a message
   };
 
-  bool send_bytes(std::string bytes, int to, Tag tag);
-  bool send_head(int to, Kind kind, std::size_t bytes);
+  void begin(int to, Kind kind, std::string body);
   void expect_head();
   void take_heads();
   void expect_body(const Head& head, int from);
+  void move_sends();
+  std::optional<Frame> arrived();
+  void lose(const Transfer& transfer);
+  static Progress progress_of(Transfer& transfer);
 
   int rank_ = 0, size_ = 1;
   Head head_{};  // of the next message, from any rank
   MPI_Request next_ = MPI_REQUEST_NULL;
-  std::list<Arriving> arriving_{};  // in their order
-  // Transfers that were given up: MPI may read or write their bytes as long as it runs. A rank gives up a few
-  // for each other rank at most, because that one counts as lost from then on.
-  std::list<Arriving> given_up_{};
-  std::list<std::string> sent_{};
+  std::list<Transfer> sending_{}, arriving_{};  // in their order
+  // MPI may read or write their bytes as long as it runs. There are a few for each other rank at most,
+  // because that one counts as lost from then on.
+  std::list<Transfer> given_up_{};
+  std::map<int, std::string> lost_{};  // ranks that take no messages, and why
+  std::deque<Frame> ends_{};           // of ranks, to be returned by receive()
   bool end_has_come_ = false;
 };
 

@@ -12,9 +12,12 @@
 namespace joust::race {
 namespace {
 
+// A cost of the whole turn says so much of a server's window at most; beyond, how busy that was is not known.
+constexpr double kMostUsed = 1.25;
+
 // Returns the number of CPUs that a side can use at the same time.
 double cpus_of(const std::string& pinned, std::uint64_t loops, std::size_t hosts) {
-  const auto cpus = static_cast<double>(cpus_in(pinned).size());
+  const auto cpus = static_cast<double>(count_of_cpus(pinned));
   const auto busy = static_cast<double>(std::max<std::uint64_t>(1, loops));
   return static_cast<double>(hosts) * (cpus > 0 ? std::min(cpus, busy) : busy);
 }
@@ -26,7 +29,8 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
 }
 
 // Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does
-// not count as idle.
+// not count as idle. More than 1 means that the cost contains work beyond the window, as of a server that
+// goes on when all replies have come.
 std::optional<double> utilisation(const Trial& trial, const std::optional<double>& cost_us,
                                   const std::optional<double>& busiest_thread, double cpus) {
   const auto rate = trial.throughput_per_s();
@@ -49,9 +53,14 @@ std::optional<Estimate> mean_of(const std::vector<double>& values) {
 
 }  // namespace
 
+std::size_t count_of_cpus(const std::string& list) {
+  return cpus_in(list).size();
+}
+
 std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial) {
-  return utilisation(trial, trial.client_cpu_us_per_message(), trial.busiest_thread.client,
-                     cpus_of(cpus.client, trial.client.threads, cpus.load_hosts));
+  const auto used = utilisation(trial, trial.client_cpu_us_per_message(), trial.busiest_thread.client,
+                                cpus_of(cpus.client, trial.client.threads, cpus.load_hosts));
+  return used ? std::optional(std::min(*used, 1.0)) : std::nullopt;
 }
 
 void add_utilisation(const RaceResult& race, CaseResult& one) {
@@ -64,8 +73,9 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
       client.push_back(*of_client);
       if (const auto of_server =
               utilisation(*trial, trial->server_cpu_us_per_message(), trial->busiest_thread.server,
-                          cpus_of(race.cpus.server, trial->server.threads, 1)))
-        server.push_back(*of_server);
+                          cpus_of(race.cpus.server, trial->server.threads, 1));
+          of_server && *of_server <= kMostUsed)
+        server.push_back(std::min(*of_server, 1.0));
     }
     entry.summary.client_utilisation = mean_of(client);
     entry.summary.server_utilisation = mean_of(server);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <string>
+
 #include "race/model/result.hpp"
 
 namespace joust::race {
@@ -12,8 +15,12 @@ inline constexpr double kClientIsLimit = 0.85;
 
 // Fills in the utilisation of both sides: the CPU time of a message, times the messages per second, divided
 // by the CPUs that the side can use at the same time; or, if that is more, the utilisation of its busiest
-// thread (known in turns). Its mean over rounds, with an interval. Empty where the CPU time is not known.
+// thread (known in turns). Its mean over rounds, with an interval. Empty where the CPU time is not known, and
+// of a server whose CPU time says more than it has, because it worked beyond the window.
 void add_utilisation(const RaceResult& race, CaseResult& one);
+
+// Returns how many CPUs are in a list ("0-3"), to which a side is pinned; 0 if it may use all ("any").
+std::size_t count_of_cpus(const std::string& list);
 
 // Returns the utilisation of the client in one trial. Empty where it is not known.
 std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial);

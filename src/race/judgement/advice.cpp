@@ -12,6 +12,7 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/figures/ranking.hpp"
+#include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/verdict.hpp"
 #include "race/model/entries.hpp"
@@ -93,12 +94,15 @@ bool is_limited_by_client(const Names& names, const CaseResult& one) {
 }
 
 std::string best_by_figure(const std::string& best, const Names& all, const CaseResult& one) {
-  Names dearer_than;
-  for (const std::string& other : all)
+  Names dearer_than, not_beaten;
+  for (const std::string& other : all) {
     if (beats(other, best, By::cost, one))
       dearer_than.push_back(difference(*pair_of(best, other, By::cost, one), By::cost, one));
-  return fmt::format("{}: {}{}{}", in_list(best), lead_over(all, best, By::figure, one),
-                     dearer_than.empty() ? "" : ", but ", join(dearer_than));
+    if (other != best && !beats(best, other, By::figure, one)) not_beaten.push_back(in_list(other));
+  }
+  return fmt::format("{}: {}{}{}{}{}", in_list(best), lead_over(all, best, By::figure, one),
+                     dearer_than.empty() ? "" : ", but ", join(dearer_than),
+                     not_beaten.empty() ? "" : "; not told apart from ", join(not_beaten));
 }
 
 // `tied`: the contestants that the figure which ranks does not tell apart.
@@ -124,8 +128,19 @@ std::optional<double> rounds_for(const Names& names, const CaseResult& one) {
   return times;
 }
 
+bool are_equal(const Names& names, const CaseResult& one) {
+  for (std::size_t a = 0; a < names.size(); ++a)
+    for (std::size_t b = a + 1; b < names.size(); ++b) {
+      const auto pair = pair_of(names[a], names[b], By::figure, one);
+      if (!pair || pair->decision != stats::Decision::equal) return false;
+    }
+  return true;
+}
+
 std::string none_is_best(const Names& names, const RaceResult& race, const CaseResult& one) {
   const std::optional<double> times = rounds_for(names, one);
+  if (!times && !are_equal(names, one))
+    return fmt::format("nothing can be advised about {}: not all of them could be compared", any_of(names));
   if (!times)
     return fmt::format("{}: either will do, they are equal within {}", any_of(names),
                        percent(one.ranking.measure.equal, 1));
@@ -164,7 +179,9 @@ std::string advice_of(const RaceResult& race, const CaseResult& one) {
   const std::string rate = one.ranked_by_latency()
                                ? fmt::format("at {} messages/s, ", format_rate(one.plan.load.rate_per_s))
                                : std::string();
-  return fmt::format("{}{}", rate, choice(race, one));
+  const std::size_t cpus = count_of_cpus(race.cpus.server);
+  const std::string place = cpus == 0 ? "" : fmt::format("with {} for the server, ", counted(cpus, "CPU"));
+  return fmt::format("{}{}{}", rate, place, choice(race, one));
 }
 
 }  // namespace joust::race
