@@ -19,8 +19,8 @@ from program import JOUST, PATIENCE_S
 DAEMONS = ("orted", "mpirun")
 MOST_OF_DAEMONS = 1e-3  # of a CPU
 STEP_S = 0.008  # between two samples
-TIMED = "-d", "2s", "--turn", "500ms"
-LEAST_TURN_S = 0.15
+TIMED = "--rounds", 1, "-d", "2s", "--turn", "500ms"
+LEAST_TURN_S = 0.15  # shorter ones, as those of the ceiling with so many messages, have too few samples
 # The part of a turn that has to be silent. The counters are read some milliseconds apart, and on a busy
 # machine a relay that has passed on the last request may be kept from going to sleep.
 SILENT = 0.6
@@ -36,6 +36,10 @@ def cpu_ns(pid):
         with open(path, encoding="ascii") as file:
             total += int(file.read().split()[0])
     return total
+
+
+def is_contestant(words):
+    return words[1:2] == ["serve"] or "--turns" in words or "--counted-turns" in words
 
 
 def packets(pid, interface):
@@ -61,7 +65,7 @@ class Silence(OnNamespaces):
         ) as process:
             try:
                 for number in range(1, count + 1):
-                    self.one(number, lambda words: "--turns" in words or words[1:2] == ["serve"])
+                    self.one(number, is_contestant)
                 taken = self.samples(count)
                 _, errors = process.communicate(timeout=PATIENCE_S)
             finally:
@@ -105,15 +109,14 @@ class Silence(OnNamespaces):
     def check(self, count, *arguments):
         """Requests separate turns, so a silence cannot have two of them: as many as there are turns, and
         as long, leave no place for anything else."""
-        taken = self.sampled(count, "--server", "epoll,poll", "--rounds", 1, *arguments)
+        taken = self.sampled(count, "--server", "epoll,poll", *arguments)
         self.assertGreater(taken[-1].packets, taken[0].packets, "the counters count")
         self.assertGreater(taken[-1].relays_ns, taken[0].relays_ns)
         with open(self.path("race.json"), encoding="utf-8") as file:
             contestants = json.load(file)["contestants"]
         trials = [trial for one in contestants for trial in one["trials"] if trial["counted"]]
-        turns = [turn_s for trial in trials for turn_s in trial["turns"]["turn_s"]]
-        self.assertGreater(len(turns), 10)
-        self.assertGreater(min(turns), LEAST_TURN_S, "long enough to be sampled")
+        turns = [turn_s for trial in trials for turn_s in trial["turns"]["turn_s"] if turn_s > LEAST_TURN_S]
+        self.assertGreater(len(turns), 5)
         silences = [(begin, end) for begin, end in self.silences(taken)
                     if end.at_s - begin.at_s >= SILENT * min(turns)]
         self.assertGreaterEqual(len(silences), LEAST_SEEN * len(turns))
@@ -124,7 +127,7 @@ class Silence(OnNamespaces):
         self.check(2, "-c", 4, *TIMED)
 
     def test_counted_turns(self):
-        self.check(2, "-c", 4, "-m", 400_000, "-w", "0s")
+        self.check(2, "-c", 4, "--rounds", 4, "-m", 30_000, "-w", "0s")
 
     def test_turns_of_several_loads(self):
         self.check(3, "-c", 4, *TIMED)
