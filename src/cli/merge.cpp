@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -101,8 +103,11 @@ std::vector<LoadOfHost> loads_among(const std::vector<std::string>& names) {
 }
 
 void Merge::merge_loads(std::vector<LoadOfHost> hosts) const {
-  if (hosts.size() < names.size())
-    throw UsageError("some of these are results of loads, and some are not: merge those of one kind");
+  for (const std::string& name : names)
+    if (std::ranges::find(hosts, name, &LoadOfHost::name) == hosts.end())
+      throw UsageError(fmt::format("{}: is {}; {} is a result of a load, and those of one kind are merged",
+                                   name, std::filesystem::exists(name) ? "no result of a load" : "no file",
+                                   hosts.front().name));
   for (std::size_t i = 1; i < hosts.size(); ++i) {
     for (std::size_t before = 0; before < i; ++before)
       if (hosts[i].document == hosts[before].document)

@@ -19,7 +19,6 @@ namespace {
 
 // Bytes that have come and were not taken. More stay with the sender.
 constexpr std::size_t kMostHeld = 4 * kMostMessageBytes;
-constexpr const char* kClosed = "the connection was closed";
 
 }  // namespace
 

@@ -16,6 +16,9 @@ namespace joust::hosts {
 // How long a process waits for its relay to take a message.
 inline constexpr Duration kToRelay = std::chrono::seconds(30);
 
+// The reason where the other end has closed.
+inline constexpr const char* kClosed = "the connection was closed";
+
 // One end of a pair of sockets that carry frames. Both ends read while they write, so neither waits for the
 // other for ever. One thread.
 class FrameSocket {

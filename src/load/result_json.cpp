@@ -78,6 +78,33 @@ Json latency_json(const Distribution& latency) {
   return json;
 }
 
+// The parts of a document that are numbers of a result, and those of them that are measured and not counted.
+constexpr std::array kNumbers{"connections", "reconnects",       "handovers",
+                              "messages",    "oldest_open_ns",   "bytes",
+                              "window_ns",   "duration_s",       "throughput_per_s",
+                              "latency_ns",  "histogram_ns",     "uncorrected_latency_ns",
+                              "slices",      "send_lateness_ns", "uncorrected_histogram_ns",
+                              "cpu",         "switches",         "send_lateness_histogram_ns",
+                              "errors",      "peak_memory_bytes"};
+bool is_measured(const std::string& key) {
+  return key.ends_with("_s") || key == "mean";
+}
+
+// Throws std::invalid_argument for a number that no load has: whoever adds results would make nonsense of it.
+void check_numbers(const std::string& path, const std::string& key, const Json& value) {
+  constexpr double kMost = 1e18;
+  if (value.is_structured())
+    for (const auto& [name, member] : value.items())
+      check_numbers(value.is_array() ? fmt::format("{}[{}]", path, name) : path + "." + name,
+                    value.is_array() ? key : name, member);
+  if (!value.is_number()) return;
+  const auto number = value.get<double>();
+  if (!(number >= 0 && number <= kMost))
+    throw std::invalid_argument(fmt::format("{}: is {}, and should be from 0 to 1e18", path, value.dump()));
+  if (!is_measured(key) && value.is_number_float())
+    throw std::invalid_argument(fmt::format("{}: is {}, and should be a whole number", path, value.dump()));
+}
+
 // Returns the buckets by the values that percentile() reports.
 Json histogram_json(const Distribution& latency) {
   Json json = Json::array();
@@ -202,6 +229,8 @@ std::vector<ResultGroup> groups_from(const Json& document) {
 }
 
 LoadResult read(const Json& document) {
+  for (const char* key : kNumbers)
+    if (document.contains(key)) check_numbers(key, key, document[key]);
   LoadResult result;
   auto plan = plan_from(document.at("plan").dump());
   if (!plan) throw std::invalid_argument("plan: " + plan.error());
@@ -295,7 +324,12 @@ void add_load(Json& document, const LoadResult& result) {
 std::expected<LoadResult, std::string> load_from(const Json& document) {
   try {
     return read(document);
-  } catch (const std::exception& error) {  // of the JSON library, or of a value that is wrong
+  } catch (const Json::exception& error) {  // "[json.exception.type_error.302] type must be ..."
+    const std::string_view text = error.what();
+    return std::unexpected(
+        fmt::format("the load's result cannot be read: a member is missing, or is of another kind: {}",
+                    text.substr(std::min(text.find("] ") + 2, text.size()))));
+  } catch (const std::exception& error) {  // a value that is wrong
     return std::unexpected(fmt::format("the load's result cannot be read: {}", error.what()));
   }
 }

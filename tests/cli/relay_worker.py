@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A process behind a relay: it and those of all other ranks send to each other at the same time.
+"""A process behind a relay.
 
-relay_worker.py RANKS ROUNDS: in each round, one message of each length to every other rank. Each is answered
-by nothing; what has come is checked for its bytes and its order. Ranks report to rank 0, whose exit code is
-that of the work."""
+relay_worker.py exchange RANKS ROUNDS: all ranks send to each other at the same time, in each round one
+message of each length. Each is answered by nothing; what has come is checked for its bytes and its order.
+Ranks report to rank 0, whose exit code is that of the work.
+relay_worker.py refused: rank 0 sends to a rank that does not exist, again and again.
+relay_worker.py garbage: rank 1 sends what is no message."""
 
 import collections
 import os
@@ -12,7 +14,7 @@ import socket
 import sys
 
 LENGTHS = 0, 1, 15, 17, 1000, 70_000, 1 << 20
-PATIENCE_S = 60  # for the next bytes
+PATIENCE_S = 20  # for the next bytes
 
 
 def body(sender, number):
@@ -57,31 +59,58 @@ class Relay:
             self.step()
 
 
-def main(ranks, rounds):
-    own = int(os.environ["OMPI_COMM_WORLD_RANK"])
+def rank():
+    return int(os.environ["OMPI_COMM_WORLD_RANK"])
+
+
+def until_the_end(relay):
+    while relay.socket.recv(65536):
+        pass
+
+
+def refused():
+    relay = Relay()
+    if rank() != 0:
+        return until_the_end(relay)
+    for _ in range(3):
+        relay.send(77, b"")
+        kind, of, why = relay.frame()
+        assert (kind, of) == (b"ended", 77), (kind, of, why)
+    print(why.decode())
+
+
+def garbage():
+    relay = Relay()
+    if rank() == 0:
+        print(relay.frame()[2].decode())
+    else:
+        relay.socket.sendall(b"message 0 99999999999\n")
+        until_the_end(relay)
+
+
+def exchange(ranks, rounds):
+    ranks, rounds, own = int(ranks), int(rounds), rank()
     others = [rank for rank in range(ranks) if rank != own]
     relay = Relay()
     count = rounds * len(LENGTHS)
     for number in range(count):
-        for rank in others:
-            relay.send(rank, body(own, number))
+        for other in others:
+            relay.send(other, body(own, number))
     seen = dict.fromkeys(others, 0)
     awaited = count + (own == 0)  # of each: rank 0 gets a last word
     while any(one < awaited for one in seen.values()):
-        kind, rank, data = relay.frame()
-        assert kind == b"message", (kind, rank, data)
-        expected = body(rank, seen[rank]) if seen[rank] < count else b"done"
-        assert data == expected, (rank, seen[rank], len(data))
-        seen[rank] += 1
+        kind, sender, data = relay.frame()
+        assert kind == b"message", (kind, sender, data)
+        expected = body(sender, seen[sender]) if seen[sender] < count else b"done"
+        assert data == expected, (sender, seen[sender], len(data))
+        seen[sender] += 1
     if own != 0:
         relay.send(0, b"done")
         while relay.out:
             relay.step()
-        while relay.socket.recv(65536):  # until rank 0 ends the work
-            pass
-        return
+        return until_the_end(relay)
     print(f"{count} messages from each of {len(others)} ranks")
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    {"exchange": exchange, "refused": refused, "garbage": garbage}[sys.argv[1]](*sys.argv[2:])

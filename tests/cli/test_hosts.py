@@ -2,6 +2,7 @@
 """Loads over several hosts: network namespaces, made by script/hosts, and Open MPI."""
 
 import contextlib
+import copy
 import json
 import os
 import re
@@ -329,6 +330,30 @@ class WithoutMpi(Case):
                 run(*load, "--json", self.path(name))
         self.refused(run("merge", self.path("1"), self.path("2")), "payload", "no parts of one load")
         self.refused(run("merge", self.path("1"), self.path("1")), "twice")
+        self.refused(run("merge", self.path("1"), self.path("none")), "none: is no file")
+
+    def test_numbers_that_no_load_has_are_refused(self):
+        with Server("-p", "echo") as server:
+            for name in "1", "2":
+                run("load", "--connect", server.address, "-m", 4, "--json", self.path(name))
+        with open(self.path("2"), encoding="utf-8") as file:
+            whole = json.load(file)
+        for keys, value, words in (
+            (("messages", "verified"), -5, "messages.verified: is -5"),
+            (("messages", "sent"), 0.5, "messages.sent: is 0.5, and should be a whole number"),
+            (("duration_s",), 1e308, "duration_s: is 1e+308"),
+            (("histogram_ns", 0, 1), -3, "histogram_ns[0][1]: is -3"),
+            (("cpu", "user_s"), -1, "cpu.user_s: is -1"),
+            (("messages", "verified"), [], "is of another kind"),
+        ):
+            broken = copy.deepcopy(whole)
+            place = broken
+            for key in keys[:-1]:
+                place = place[key]
+            place[keys[-1]] = value
+            with open(self.path("broken"), "w", encoding="utf-8") as file:
+                json.dump(broken, file)
+            self.refused(run("merge", self.path("1"), self.path("broken")), words)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -20,6 +21,7 @@
 #include "cli/common/output.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "hosts/rank.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
 namespace {
@@ -119,14 +121,43 @@ bool read_into(Errors& errors, int pipe) {
   return got > 0;
 }
 
-// Reads until mpirun has ended: what it has started may keep the pipe open. Returns its status.
+// Ends a process group that should have ended: in order, then by force.
+class Patience {
+ public:
+  explicit Patience(pid_t group) : group_(group) {}
+
+  // Called again and again from the time on at which it should end. Returns how long to wait for that.
+  int wait_ms() {
+    const Time now = Clock::now();
+    if (next_ == Time{}) next_ = now + kForItself;
+    if (now >= next_ && number_ < kSignals.size()) {
+      ::kill(-group_, kSignals[number_++]);
+      next_ = now + kAfterSignal;
+    }
+    constexpr Duration kMillisecond = std::chrono::milliseconds(1);
+    return static_cast<int>(std::max(next_ - now, kMillisecond) / kMillisecond);
+  }
+
+ private:
+  static constexpr Duration kForItself = std::chrono::seconds(15), kAfterSignal = std::chrono::seconds(5);
+  static constexpr std::array<int, 2> kSignals{SIGTERM, SIGKILL};
+  const pid_t group_;
+  Time next_{};
+  std::size_t number_ = 0;
+};
+
+// Reads until mpirun has ended: what it has started may keep the pipe open. Once rank 0 has reported the exit
+// code the work is over, and mpirun is not awaited for ever: a rank that is stopped does not end. Returns its
+// status.
 int follow(pid_t mpirun, Fd pipe, Errors& errors, const Signals& signals) {
+  Patience patience(mpirun);
   for (int status = 0;;) {
     signals.pass_on(mpirun);
     const bool has_ended = ::waitpid(mpirun, &status, WNOHANG) == mpirun;
     for (;;) {  // after the end: what is left
       std::array<pollfd, 2> events{{{pipe.get(), POLLIN, 0}, {has_ended ? -1 : signals.get(), POLLIN, 0}}};
-      const bool is_any = ::poll(events.data(), events.size(), has_ended ? 0 : -1) > 0;
+      const int longest_ms = has_ended ? 0 : errors.exit_code() ? patience.wait_ms() : -1;
+      const bool is_any = ::poll(events.data(), events.size(), longest_ms) > 0;
       if (is_any && events[0].revents != 0 && !read_into(errors, pipe.get())) pipe.close();
       if (!has_ended || !is_any) break;
     }

@@ -164,9 +164,9 @@ void LoadOverHosts::start_servers() {
                                  kForServer + kForReply);
     if (const auto why = hosts::failure_in(reply))
       throw std::runtime_error(fmt::format("{}: the server did not start: {}", host.name(), *why));
-    addresses_.push_back(load_.connect.empty()
-                             ? fmt::format("{}:{}", host.name(), port_in(reply->at("event")))
-                             : load_.connect);
+    const std::string place = load_.program.rank->on_one_host ? "127.0.0.1" : host.name();
+    addresses_.push_back(load_.connect.empty() ? fmt::format("{}:{}", place, port_in(reply->at("event")))
+                                               : load_.connect);
   }
 }
 
@@ -381,6 +381,10 @@ int load_over_hosts(Load& load) {
     print_text(race::shell_text(words) + "\n");
     return kOk;
   }
+  if (names_of(load).empty() && !load.program.rank->on_one_host && load.connect.empty())
+    throw UsageError(
+        "--serve: the address of the server is not known, because this mpirun names no hosts; say --connect "
+        "ADDRESS:PORT, or --hosts A,B in place of mpirun");
   return LoadOverHosts(load).run();
 }
 

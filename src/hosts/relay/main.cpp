@@ -53,7 +53,7 @@ class Relay {
     worker_->socket().close();
     worker_->await_end();
     if (conducts()) report_end();
-    const int code = conducts() ? worker_->exit_code() : 0;
+    const int code = conducts() ? std::max(worker_->exit_code(), has_failed_ ? 1 : 0) : 0;
     if (conducts() && std::getenv(kStarterVariable) != nullptr) report_exit_code(code);
     messages_.leave(code);
     return code;
@@ -104,13 +104,17 @@ class Relay {
   void take_from_worker() {
     while (messages_.has_room()) {
       auto frame = worker_->socket().receive(Time{});
-      if (!frame) return worker_ended();
+      if (!frame) return worker_ended(frame.error());
       if (!*frame) return;
       messages_.send(std::move(**frame));
     }
   }
 
-  void worker_ended() {
+  // `why`: of the socket, which a worker that ends in order closes.
+  void worker_ended(const std::string& why = kClosed) {
+    const bool sends_garbage = worker_runs_ && why != kClosed;
+    if (sends_garbage) std::fprintf(stderr, "joust-relay: from its process: %s\n", why.c_str());
+    has_failed_ |= sends_garbage;
     worker_runs_ = false;
     unsent_ = {};
     if (conducts()) {
@@ -118,8 +122,8 @@ class Relay {
       return;
     }
     worker_->socket().close();
-    messages_.send(
-        {.kind = Frame::Kind::ended, .rank = 0, .body = "its process has ended: " + worker_->await_end()});
+    const std::string end = "its process has ended: " + worker_->await_end();
+    messages_.send({.kind = Frame::Kind::ended, .rank = 0, .body = sends_garbage ? why : end});
   }
 
   // All calls of MPI are made before: the worker may begin to measure as soon as it has its message.
@@ -167,7 +171,7 @@ class Relay {
   std::unique_ptr<Worker> worker_;  // exists before MPI is initialized
   Messages messages_;
   Connections connections_{};  // of MPI
-  bool worker_runs_ = true, over_ = false;
+  bool worker_runs_ = true, has_failed_ = false, over_ = false;
   int starts_ = 1;
   std::deque<Frame> came_{};   // for the worker
   std::size_t held_ = 0;       // bytes of their bodies

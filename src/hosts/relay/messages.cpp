@@ -16,7 +16,8 @@ namespace {
 
 // Less than a host may take to answer. A message with a body gets more time.
 constexpr Duration kLongestSend = std::chrono::seconds(4), kLongestBody = std::chrono::seconds(8);
-constexpr std::size_t kMostSending = 64;  // messages at the same time
+// Sent at the same time: so many messages, and so many bytes before another one is begun.
+constexpr std::size_t kMostSending = 64, kMostSendingBytes = kMostMessageBytes;
 constexpr unsigned kLongestLeave_s = 5;
 
 volatile std::sig_atomic_t code_at_alarm = 1;
@@ -40,7 +41,9 @@ Messages::Messages() {
 }
 
 bool Messages::has_room() const {
-  return sending_.size() < kMostSending;
+  std::size_t bytes = 0;
+  for (const Transfer& one : sending_) bytes += one.body.size();
+  return sending_.size() + ends_.size() < kMostSending && bytes < kMostSendingBytes;
 }
 
 void Messages::send(Frame frame) {

@@ -40,10 +40,9 @@ class Messages {
   // Returns a message that has come, with the rank of its sender, or the end of a rank; nothing if none has
   // come. To be called again and again while transfers are under way: it moves them on.
   std::optional<Frame> receive();
-  // Returns whether no transfer is under way. After a call of receive() that has returned nothing, the caller
-  // may then sleep until bytes come: nothing that MPI has read goes unnoticed, and it holds nothing to be
-  // sent.
-  bool is_at_rest() const { return sending_.empty() && arriving_.empty(); }
+  // Returns whether no transfer is under way and receive() has nothing. The caller may then sleep until bytes
+  // come: nothing that MPI has read goes unnoticed, and it holds nothing to be sent.
+  bool is_at_rest() const { return sending_.empty() && arriving_.empty() && ends_.empty(); }
   // Returns whether another message may be begun.
   bool has_room() const;
 

@@ -80,6 +80,7 @@ std::string Worker::await_end() {
     if (!has_ended(kAfterSignal)) ::kill(-process_, SIGKILL);
     has_ended(kAfterSignal);
   }
+  ::kill(-process_, SIGKILL);  // what it has started and left
   if (!status_) return "it cannot be ended";
   if (WIFEXITED(*status_)) return fmt::format("exit code {}", WEXITSTATUS(*status_));
   return fmt::format("signal {} ({})", WTERMSIG(*status_), ::strsignal(WTERMSIG(*status_)));
