@@ -103,11 +103,12 @@ std::vector<LoadOfHost> loads_among(const std::vector<std::string>& names) {
 }
 
 void Merge::merge_loads(std::vector<LoadOfHost> hosts) const {
+  std::error_code none;
   for (const std::string& name : names)
     if (std::ranges::find(hosts, name, &LoadOfHost::name) == hosts.end())
-      throw UsageError(fmt::format("{}: is {}; {} is a result of a load, and those of one kind are merged",
-                                   name, std::filesystem::exists(name) ? "no result of a load" : "no file",
-                                   hosts.front().name));
+      throw UsageError(fmt::format(
+          "{}: is {}; {} is a result of a load, and those of one kind are merged", name,
+          std::filesystem::exists(name, none) ? "no result of a load" : "no file", hosts.front().name));
   for (std::size_t i = 1; i < hosts.size(); ++i) {
     for (std::size_t before = 0; before < i; ++before)
       if (hosts[i].document == hosts[before].document)

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -19,46 +20,49 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The content of a key of a document: numbers of the result, which are from 0 on, or something else.
+enum class Holds : std::uint8_t { numbers, other };
+
 // The keys of a document that are no groups of figures: those of the result, and those of the program.
-const std::set<std::string_view> kOtherKeys{"schema",
-                                            "protocol",
-                                            "plugin",
-                                            "address",
-                                            "engine",
-                                            "threads",
-                                            "wait",
-                                            "knobs",
-                                            "build",
-                                            "socket",
-                                            "options",
-                                            "plan",
-                                            "interrupted",
-                                            "connections",
-                                            "reconnects",
-                                            "handovers",
-                                            "messages",
-                                            "oldest_open_ns",
-                                            "bytes",
-                                            "window_ns",
-                                            "window_utc_ns",
-                                            "hosts",
-                                            "start_spread_ns",
-                                            "duration_s",
-                                            "throughput_per_s",
-                                            "latency_ns",
-                                            "histogram_ns",
-                                            "uncorrected_latency_ns",
-                                            "uncorrected_histogram_ns",
-                                            "send_lateness_ns",
-                                            "send_lateness_histogram_ns",
-                                            "slices",
-                                            "cpu",
-                                            "switches",
-                                            "peak_memory_bytes",
-                                            "errors",
-                                            "messages_of_errors",
-                                            "notes",
-                                            "missing"};
+const std::map<std::string_view, Holds> kOtherKeys{{"schema", Holds::other},
+                                                   {"protocol", Holds::other},
+                                                   {"plugin", Holds::other},
+                                                   {"address", Holds::other},
+                                                   {"engine", Holds::other},
+                                                   {"threads", Holds::other},
+                                                   {"wait", Holds::other},
+                                                   {"knobs", Holds::other},
+                                                   {"build", Holds::other},
+                                                   {"socket", Holds::other},
+                                                   {"options", Holds::other},
+                                                   {"plan", Holds::other},
+                                                   {"interrupted", Holds::other},
+                                                   {"connections", Holds::numbers},
+                                                   {"reconnects", Holds::numbers},
+                                                   {"handovers", Holds::numbers},
+                                                   {"messages", Holds::numbers},
+                                                   {"oldest_open_ns", Holds::numbers},
+                                                   {"bytes", Holds::numbers},
+                                                   {"window_ns", Holds::numbers},
+                                                   {"window_utc_ns", Holds::other},
+                                                   {"hosts", Holds::other},
+                                                   {"start_spread_ns", Holds::other},
+                                                   {"duration_s", Holds::numbers},
+                                                   {"throughput_per_s", Holds::numbers},
+                                                   {"latency_ns", Holds::numbers},
+                                                   {"histogram_ns", Holds::numbers},
+                                                   {"uncorrected_latency_ns", Holds::numbers},
+                                                   {"uncorrected_histogram_ns", Holds::numbers},
+                                                   {"send_lateness_ns", Holds::numbers},
+                                                   {"send_lateness_histogram_ns", Holds::numbers},
+                                                   {"slices", Holds::numbers},
+                                                   {"cpu", Holds::numbers},
+                                                   {"switches", Holds::numbers},
+                                                   {"peak_memory_bytes", Holds::numbers},
+                                                   {"errors", Holds::numbers},
+                                                   {"messages_of_errors", Holds::other},
+                                                   {"notes", Holds::other},
+                                                   {"missing", Holds::other}};
 
 Json latency_json(const Distribution& latency) {
   static constexpr std::array<std::pair<const char*, double>, 7> kPercentiles{{{"p50", 0.5},
@@ -78,14 +82,7 @@ Json latency_json(const Distribution& latency) {
   return json;
 }
 
-// The parts of a document that are numbers of a result, and those of them that are measured and not counted.
-constexpr std::array kNumbers{"connections", "reconnects",       "handovers",
-                              "messages",    "oldest_open_ns",   "bytes",
-                              "window_ns",   "duration_s",       "throughput_per_s",
-                              "latency_ns",  "histogram_ns",     "uncorrected_latency_ns",
-                              "slices",      "send_lateness_ns", "uncorrected_histogram_ns",
-                              "cpu",         "switches",         "send_lateness_histogram_ns",
-                              "errors",      "peak_memory_bytes"};
+// Returns whether a number is measured, and not counted.
 bool is_measured(const std::string& key) {
   return key.ends_with("_s") || key == "mean";
 }
@@ -229,8 +226,9 @@ std::vector<ResultGroup> groups_from(const Json& document) {
 }
 
 LoadResult read(const Json& document) {
-  for (const char* key : kNumbers)
-    if (document.contains(key)) check_numbers(key, key, document[key]);
+  for (const auto& [key, value] : document.items())
+    if (const auto known = kOtherKeys.find(key); known != kOtherKeys.end() && known->second == Holds::numbers)
+      check_numbers(key, key, value);
   LoadResult result;
   auto plan = plan_from(document.at("plan").dump());
   if (!plan) throw std::invalid_argument("plan: " + plan.error());

@@ -130,8 +130,8 @@ class Patience {
   int wait_ms() {
     const Time now = Clock::now();
     if (next_ == Time{}) next_ = now + kForItself;
-    if (now >= next_ && number_ < kSignals.size()) {
-      ::kill(-group_, kSignals[number_++]);
+    if (now >= next_) {
+      if (number_ < kSignals.size()) ::kill(-group_, kSignals[number_++]);
       next_ = now + kAfterSignal;
     }
     constexpr Duration kMillisecond = std::chrono::milliseconds(1);

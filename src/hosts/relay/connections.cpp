@@ -57,16 +57,12 @@ bool Connections::refresh() {
   return sockets_.size() < before;
 }
 
-Connections::Event Connections::wait(int other, bool is_full, Duration patience) {
+bool Connections::wait(int other, bool is_full, Duration patience) {
   const auto patience_ms = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
   sockets_.push_back({other, static_cast<short>(is_full ? POLLIN | POLLOUT : POLLIN), 0});
   ::poll(sockets_.data(), static_cast<nfds_t>(sockets_.size()), static_cast<int>(patience_ms));
   sockets_.pop_back();
-  const auto any = [&](short events) {
-    return std::ranges::any_of(sockets_, [&](const pollfd& one) { return (one.revents & events) != 0; });
-  };
-  if (any(kHangUps)) return Event::end;
-  return any(POLLIN) ? Event::bytes : Event::none;
+  return std::ranges::any_of(sockets_, [](const pollfd& one) { return (one.revents & kHangUps) != 0; });
 }
 
 }  // namespace joust::hosts

@@ -79,7 +79,7 @@ class Relay {
 
   void wait() {
     const int worker = worker_runs_ ? worker_->socket().get() : -1;
-    if (connections_.wait(worker, !unsent_.empty(), kSeldom) == Connections::Event::end) look_for_lost();
+    if (connections_.wait(worker, !unsent_.empty(), kSeldom)) look_for_lost();
   }
 
   // Called when a connection has ended. It may be that of a relay that has died: those from which something

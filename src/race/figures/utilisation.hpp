@@ -22,7 +22,7 @@ void add_utilisation(const RaceResult& race, CaseResult& one);
 // Returns how many CPUs are in a list ("0-3"), to which a side is pinned; 0 if it may use all ("any").
 std::size_t count_of_cpus(const std::string& list);
 
-// Returns the utilisation of the client in one trial. Empty where it is not known.
+// Returns the utilisation of the client in one trial, at most 1. Empty where it is not known.
 std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial);
 
 // Returns whether the client was, or may have been, the limit: the upper end of the interval of its
