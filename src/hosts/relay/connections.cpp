@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace joust::hosts {
 namespace {
 
 constexpr int kMostSockets = 1024;  // of a relay; one for each other rank
+// Open MPI looks at its sockets and timers in one call of eight, and once in 10 ms, until it has a
+// connection.
+constexpr Duration kSettling = std::chrono::milliseconds(100);
 
 #ifdef POLLRDHUP
 constexpr short kEndOfOther = POLLRDHUP;
@@ -19,6 +23,17 @@ constexpr short kEndOfOther = POLLRDHUP;
 constexpr short kEndOfOther = 0;
 #endif
 constexpr short kHangUps = kEndOfOther | POLLHUP | POLLERR;
+
+bool is_connected(int number) {
+  sockaddr_storage other{};
+  socklen_t length = sizeof other;
+  return ::getpeername(number, reinterpret_cast<sockaddr*>(&other), &length) == 0;
+}
+
+ino_t inode_of(int number) {
+  struct stat found {};
+  return ::fstat(number, &found) == 0 ? found.st_ino : ino_t{};
+}
 
 bool is_tcp(int number) {
   int type = 0;
@@ -48,13 +63,22 @@ bool has_ended(int number) {
 
 bool Connections::refresh() {
   const std::size_t before = sockets_.size();
+  const std::set<State> states_before = std::exchange(states_, {});
   sockets_.clear();
   for (int number = STDERR_FILENO + 1; number < kMostSockets; ++number) {
     if (!is_tcp(number) || has_ended(number)) continue;
     acknowledge(number);
-    sockets_.push_back({number, POLLIN | kEndOfOther, 0});
+    const bool connected = is_connected(number);
+    states_.emplace(inode_of(number), connected);
+    sockets_.push_back({number, static_cast<short>(POLLIN | kEndOfOther | (connected ? 0 : POLLOUT)), 0});
   }
+  refreshed_ = Clock::now();
+  if (states_ != states_before) changed_ = refreshed_;
   return sockets_.size() < before;
+}
+
+bool Connections::are_settled() const {
+  return refreshed_ - changed_ >= kSettling;
 }
 
 bool Connections::wait(int other, bool is_full, Duration patience) {

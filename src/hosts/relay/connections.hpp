@@ -2,7 +2,10 @@
 #pragma once
 
 #include <poll.h>
+#include <sys/types.h>
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "joust/time.hpp"
@@ -17,12 +20,23 @@ class Connections {
   // Returns whether there are fewer than before: one has ended, and wait() has not told of it.
   bool refresh();
 
+  // Returns whether no connection has been made or has ended for a while before the last refresh. Until then
+  // MPI has to be called again and again: it takes several steps to make a connection, some of them by its
+  // own clock, for which nothing comes to a socket.
+  bool are_settled() const;
+
   // Waits until `other`, a descriptor or -1, is readable, or has room if it `is_full`, bytes have come to a
-  // socket, or the time is over. Returns whether a connection has been ended by its other side.
+  // socket, MPI has been connected to another rank, or the time is over. Returns whether a connection has
+  // been ended by its other side.
   bool wait(int other, bool is_full, Duration patience);
 
  private:
+  // The number of a socket in the system, which no other socket gets, and whether it is connected.
+  using State = std::pair<ino_t, bool>;
+
   std::vector<pollfd> sockets_{};
+  std::set<State> states_{};
+  Time changed_{}, refreshed_{};
 };
 
 }  // namespace joust::hosts

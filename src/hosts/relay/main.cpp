@@ -62,8 +62,8 @@ class Relay {
  private:
   bool conducts() const { return messages_.rank() == 0; }
 
-  // Sleeps for a moment while messages are under way, longer the longer it takes; otherwise until something
-  // comes.
+  // Sleeps for a moment while messages are under way, longer the longer it takes, or while connections are
+  // made; otherwise until something comes.
   void rest() {
     if (over_ || (!came_.empty() && unsent_.empty())) return;
     if (!messages_.is_at_rest()) return pause();
@@ -79,7 +79,8 @@ class Relay {
 
   void wait() {
     const int worker = worker_runs_ ? worker_->socket().get() : -1;
-    if (connections_.wait(worker, !unsent_.empty(), kSeldom)) look_for_lost();
+    const Duration patience = connections_.are_settled() ? kSeldom : kLongestPause;
+    if (connections_.wait(worker, !unsent_.empty(), patience)) look_for_lost();
   }
 
   // Called when a connection has ended. It may be that of a relay that has died: those from which something
