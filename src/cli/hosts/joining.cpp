@@ -23,7 +23,7 @@ std::optional<int> join_hosts(Program& program) {
   const auto rank = hosts::take_rank();
   if (!rank) return std::nullopt;
   if (rank->relay < 0) become_relay(program);
-  static Stop stop;
+  static Stop& stop = *new Stop;  // never destroyed: a signal may come until the process is gone
   end_loads_at_signals(&stop);
   if (rank->rank > 0) {
     HostedProcesses processes(version_of(program), stop);
