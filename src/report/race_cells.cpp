@@ -45,14 +45,23 @@ std::string greatest_text(const Distribution& latency) {
 
 namespace {
 
+// Returns whether a contestant of which only a lower bound is known is better all the same.
+bool is_behind_a_bound(const CaseResult& one, const Entry& entry) {
+  return std::ranges::any_of(one.entries, [&](const Entry& other) {
+    if (!other.at_least || other.place) return false;
+    const auto pair = one.ranking.of(other.contestant.name, entry.contestant.name);
+    return pair && pair->decision == stats::Decision::differ;
+  });
+}
+
 std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
   const race::Summary& summary = entry.summary;
   const auto& figure = race::ranked_figure(one, entry);
   const auto& cost = summary.cost_us_per_message;
   const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
-  if (entry.place) return {0, 0, by_figure};
+  if (entry.place) return {is_behind_a_bound(one, entry) ? 2 : 0, 0, by_figure};
   if (entry.at_least && figure) return {1, entry.cost_place ? 0 : 1, cost ? cost->median : 0};
-  return {figure ? 2 : 3, 0, by_figure};
+  return {figure ? 3 : 4, 0, by_figure};
 }
 
 }  // namespace
@@ -100,7 +109,7 @@ std::string legend(const std::vector<const Entry*>& rows, const std::vector<doub
       return entry->summary.latency.percentile(quantile) && entry->summary.latency.few_beyond(quantile);
     });
   });
-  return line(bounds, "≥: a lower bound, as the load was the limit; not ranked, ordered by cost") +
+  return line(bounds, "≥: a lower bound, as the load was the limit; without a place, ordered by cost") +
          line(marked, "~: fewer than 100 samples lie beyond it");
 }
 

@@ -23,10 +23,6 @@ bool has_cost(const Entry& entry) {
   return entry.summary.cost_us_per_message && !entry.server_polls();
 }
 
-bool has_place(const Entry& entry, const RankedBy& by) {
-  return competes(entry) && !is_bound(entry, by.better) && (!by.is_cost || has_cost(entry));
-}
-
 // Returns whether the differences of a contestant from others are greater than its figures show: those of its
 // throughput, and, if the client was the limit, those of its cost too. A schedule that is the limit gives all
 // servers the same work, so their costs compare.
@@ -115,29 +111,29 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
 // Removes the places if the noise leaves no contestant ahead of another: they would look like a result.
 void drop_places_that_tell_nothing(Ranking& ranking) {
   const auto told = [](const Ranking::Rank& rank) { return rank.place && rank.place->first > 1; };
-  const auto counted = [](const Ranking::Rank& rank) { return rank.place.has_value(); };
   if (ranking.comparison.least_difference <= stats::kTellsNothing || std::ranges::any_of(ranking.ranks, told))
     return;
-  if (std::ranges::count_if(ranking.ranks, counted) < 2) return;
   for (Ranking::Rank& rank : ranking.ranks) rank.place.reset();
 }
 
-// Gives places to the entries that can be ranked.
+// Gives places to the entries that have a figure. Those of which only a bound is known count as others: one
+// of them may be known to be better.
 void give_places(const CaseResult& one, const RankedBy& by, Ranking& ranking) {
-  std::vector<std::size_t> placed;
+  std::vector<std::size_t> compared;
   for (std::size_t i = 0; i < one.entries.size(); ++i)
-    if (has_place(one.entries[i], by)) placed.push_back(i);
+    if (competes(one.entries[i]) && (!by.is_cost || has_cost(one.entries[i]))) compared.push_back(i);
   const auto name = [&](std::size_t i) -> const std::string& {
-    return one.entries[placed[i]].contestant.name;
+    return one.entries[compared[i]].contestant.name;
   };
   const auto is_better = [&](std::size_t a, std::size_t b) {
     const auto pair = ranking.comparison.of(name(a), name(b));
     return pair && pair->decision == stats::Decision::differ &&
            (pair->ratio.estimate > 1) == (by.better == stats::Better::greater);
   };
-  const std::vector<stats::Places> places = stats::places_of(placed.size(), is_better);
-  for (std::size_t i = 0; i < placed.size(); ++i) ranking.ranks[placed[i]].place = places[i];
-  drop_places_that_tell_nothing(ranking);
+  const std::vector<stats::Places> places = stats::places_of(compared.size(), is_better);
+  for (std::size_t i = 0; i < compared.size(); ++i)
+    if (!is_bound(one.entries[compared[i]], by.better)) ranking.ranks[compared[i]].place = places[i];
+  if (compared.size() > 1) drop_places_that_tell_nothing(ranking);
 }
 
 }  // namespace
