@@ -32,6 +32,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kTelling = 3;  // letters of a beginning
+  const auto begins = [&](const std::string& candidate) { return candidate.starts_with(word); };
+  if (word.size() >= kTelling && std::ranges::count_if(candidates, begins) == 1)
+    return *std::ranges::find_if(candidates, begins);
   std::string best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -265,6 +265,13 @@ class Refused(Hosts):
         self.assertEqual(hosts, ["b", "a", "c"])
         self.assertTrue(done.stdout.startswith("mpirun "))
 
+    @unittest.skipIf(os.geteuid() != 0, "only root is refused")
+    def test_root_is_told_what_to_do(self):
+        for command in ("load", "race"):
+            words = [command, "--hosts", "a,b", "--serve" if command == "load" else "--server", "epoll"]
+            done = run(*words, program=["env", "-u", "OMPI_ALLOW_RUN_AS_ROOT", JOUST])
+            self.refused(done, "mpirun does not run for root", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+
     def test_what_does_not_fit(self):
         for arguments, word in (
             (("--hosts", "a"), "one host"),

@@ -40,6 +40,16 @@ class Refusals(Case):
         self.refused(run("serve", "--zzz"), "joust: no option '--zzz'\nTry 'joust serve --help'.\n")
         self.refused(run("serve", "epoll"), "'epoll' is one argument too many")
 
+    def test_arguments_that_are_missing_are_named_as_in_the_help(self):
+        self.refused(run("compare"), "joust: BASE and NEW are missing\nTry 'joust compare --help'.\n")
+        self.refused(run("compare", "a.json"), "joust: NEW is missing\n")
+        self.refused(run("report"), "joust: RESULT is missing\n")
+        self.refused(run("completions"), "joust: bash|zsh|fish is missing\n")
+
+    def test_the_beginning_of_a_command_suggests_it(self):
+        self.refused(run("hist"), "no command 'hist'; did you mean 'history'?")
+        self.refused(run("comp"), "no command 'comp'")
+
     def test_values_that_make_no_sense(self):
         to = ("load", "--connect", "127.0.0.1:1")
         self.refused(run(*to, "-d", "5"), "--duration", "unit")

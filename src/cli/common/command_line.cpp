@@ -49,6 +49,16 @@ const CLI::Option* repeated_option(const CLI::App& command) {
   return nullptr;
 }
 
+// Names the arguments of a command that must be given and were not; empty if there are none.
+std::string missing_arguments(const CLI::App& command) {
+  std::vector<std::string> missing;
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_required() && option->count() == 0)
+      missing.push_back(option->nonpositional() ? option->get_name() : option->get_type_name());
+  if (missing.empty()) return {};
+  return fmt::format("{} {} missing", join(missing, " and "), missing.size() == 1 ? "is" : "are");
+}
+
 // Describes an option without its value; empty if the error is another one.
 std::string missing_value(const CLI::App& command, CLI::ExitCodes kind, const std::string& what) {
   const std::string name = what.substr(0, what.find(':'));
@@ -357,6 +367,9 @@ void CommandLine::run(int argc, char** argv) {
       what = unexpected(*chosen, extras.front());
     else if (const std::string missing = missing_value(*chosen, kind, what); !missing.empty())
       what = missing;
+    else if (const std::string arguments = missing_arguments(*chosen);
+             kind == CLI::ExitCodes::RequiredError && !arguments.empty())
+      what = arguments;
     else if (const CLI::Option* const option = repeated_option(*chosen))
       what =
           fmt::format("{} is given {} times; give it once", option->get_name(false, true), option->count());

@@ -13,6 +13,7 @@ namespace joust {
 std::vector<std::string> mpirun_words(const Program& program, const std::vector<std::string>& hosts);
 
 // Runs the command and waits for its end. Signals to this process reach it. Returns the exit code of rank 0.
+// Throws UsageError where mpirun would not run for this user.
 int run_mpirun(std::vector<std::string> words, const Program& program);
 
 // In a process that mpirun has started: puts the relay in its place, which starts this program anew.

@@ -11,9 +11,11 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
@@ -167,9 +169,23 @@ int follow(pid_t mpirun, Fd pipe, Errors& errors, const Signals& signals) {
   }
 }
 
+// mpirun says so at length, and of an option that joust has not.
+void refuse_root() {
+  const auto is_set = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && value == std::string_view("1");
+  };
+  if (::geteuid() != 0 || (is_set("OMPI_ALLOW_RUN_AS_ROOT") && is_set("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM")))
+    return;
+  throw UsageError(
+      "mpirun does not run for root unless the environment allows it: run as another user, or after "
+      "'export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1'");
+}
+
 }  // namespace
 
 int run_mpirun(std::vector<std::string> words, const Program& program) {
+  refuse_root();
   std::vector<std::string> options{"-x", fmt::format("{}=1", hosts::kStarterVariable)};  // of rank 0
   if (::isatty(STDOUT_FILENO) == 0) options.insert(options.end(), {"-x", "NO_COLOR=1"});
   words.insert(words.begin() + 1, options.begin(), options.end());

@@ -19,7 +19,7 @@ constexpr std::uint64_t kLeastCountedMessages = 500;
 std::string too_little_to_count(const LoadResult& load) {
   if (load.duration_s >= kLeastCountedS && load.messages.verified >= kLeastCountedMessages) return {};
   return fmt::format(
-      "not counted: the timed window held {} messages in {:.3g} ms; {} messages and {:.0f} ms are needed, so "
+      "not counted: the timed window held {} messages in {:.0f} ms; {} messages and {:.0f} ms are needed, so "
       "ask for a longer duration or more messages",
       load.messages.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
 }
