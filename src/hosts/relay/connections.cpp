@@ -16,6 +16,7 @@ constexpr int kMostSockets = 1024;  // of a relay; one for each other rank
 // Open MPI looks at its sockets and timers in one call of eight, and once in 10 ms, until it has a
 // connection.
 constexpr Duration kSettling = std::chrono::milliseconds(100);
+constexpr std::uint64_t kSettlingCalls = 64;
 
 #ifdef POLLRDHUP
 constexpr short kEndOfOther = POLLRDHUP;
@@ -73,12 +74,13 @@ bool Connections::refresh() {
     sockets_.push_back({number, static_cast<short>(POLLIN | kEndOfOther | (connected ? 0 : POLLOUT)), 0});
   }
   refreshed_ = Clock::now();
-  if (states_ != states_before) changed_ = refreshed_;
+  ++unchanged_;
+  if (states_ != states_before) changed_ = refreshed_, unchanged_ = 0;
   return sockets_.size() < before;
 }
 
 bool Connections::are_settled() const {
-  return refreshed_ - changed_ >= kSettling;
+  return unchanged_ >= kSettlingCalls && refreshed_ - changed_ >= kSettling;
 }
 
 bool Connections::wait(int other, bool is_full, Duration patience) {

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/types.h>
 
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -17,12 +18,13 @@ namespace joust::hosts {
 class Connections {
  public:
   // Looks for all that are open, and acknowledges what has come: TCP would send that packet some time later.
-  // Returns whether there are fewer than before: one has ended, and wait() has not told of it.
+  // Returns whether there are fewer than before: one has ended, and wait() has not told of it. Called after a
+  // call of MPI.
   bool refresh();
 
-  // Returns whether no connection has been made or has ended for a while before the last refresh. Until then
-  // MPI has to be called again and again: it takes several steps to make a connection, some of them by its
-  // own clock, for which nothing comes to a socket.
+  // Returns whether no connection has been made or has ended for some calls of refresh() and some time. Until
+  // then MPI has to be called again and again: it takes several steps to make a connection, some of them by
+  // its own clock, for which nothing comes to a socket.
   bool are_settled() const;
 
   // Waits until `other`, a descriptor or -1, is readable, or has room if it `is_full`, bytes have come to a
@@ -37,6 +39,7 @@ class Connections {
   std::vector<pollfd> sockets_{};
   std::set<State> states_{};
   Time changed_{}, refreshed_{};
+  std::uint64_t unchanged_ = 0;  // calls of refresh() since `changed_`
 };
 
 }  // namespace joust::hosts
