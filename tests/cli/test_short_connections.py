@@ -2,12 +2,19 @@
 """Loads that end their connections after a number of messages, and dial others."""
 
 import json
+import signal
+import time
 
 from program import Case, Server, run, whose_races_count
 
 
 def rows(kind):
     return {row["name"]: row for row in json.loads(run(kind, "--json").stdout)}
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+        return children.read().split()
 
 
 class ShortConnections(Case):
@@ -67,6 +74,34 @@ class ShortConnections(Case):
         self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)  # 3: a busy machine tells nothing
         self.assertIn("a new connection after 1 message", done.stdout)
         self.valid(file)
+
+    def cost_of_processes(self, connections):
+        """The CPU time of a connection in microseconds, as the kernel has it of all processes that ended."""
+        def used(event):
+            return event["usage"]["cpu_user_s"] + event["usage"]["cpu_system_s"]
+
+        with Server("-e", "processes", "-p", "echo") as server:
+            server.tell(signal.SIGUSR1)
+            before = used(server.event())
+            self.loaded(server, "-p", "echo", "-m", connections // 4, "--messages-per-connection", 1)
+            for _ in range(1000):  # until the last process has been waited for
+                if not children_of(server.listening["pid"]):
+                    break
+                time.sleep(0.01)
+            server.tell(signal.SIGUSR1)
+            after, stopped = used(server.event()), used(server.stop())
+        self.assertGreater(after, 0.8 * stopped, "of those that have ended, too")
+        return 1e6 * (stopped - before) / connections
+
+    @whose_races_count
+    def test_the_cost_of_a_race_has_the_processes_that_have_ended(self):
+        file = self.path("race.json")
+        done = run("race", "--server", "processes", "-p", "echo", "-c", 4, "--messages-per-connection", 1,
+                   "-d", "300ms", "--rounds", 2, "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stdout + done.stderr)
+        with open(file, encoding="utf-8") as result:
+            summary = json.load(result)["contestants"][0]["summary"]
+        self.assertGreater(summary["server_cpu_us_per_message"]["median"], 0.6 * self.cost_of_processes(400))
 
     def test_where_no_connection_can_end_it_is_refused(self):
         load = ("load", "--messages-per-connection", 1, "-m", 3)

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <vector>
+
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -13,6 +15,8 @@
 #include "cli/load/byte_dump.hpp"
 #include "cli/load/command.hpp"
 #include "load/result_json.hpp"
+#include "measure/process_tree.hpp"
+#include "measure/usage.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_text.hpp"
 #include "report/search_json.hpp"
@@ -45,9 +49,15 @@ void Load::look_again(Time now) {
 }
 
 // Reads the usage. Reading /proc takes milliseconds, so it is read only if the load has more than this
-// process.
+// process. Those that have ended count among this one's.
 Usage Load::times() const {
-  return forks ? usage_of_process_tree(::getpid()).value_or(Usage{}) : own_times();
+  if (!forks) return own_times();
+  std::vector<pid_t> others = process_tree(::getpid());
+  std::erase(others, ::getpid());
+  const Usage own = own_usage(), living = usage_of_processes(others).value_or(Usage{});
+  Usage used = own + living;
+  used.peak_memory_bytes = own.peak_memory_bytes + living.peak_memory_bytes;
+  return used;
 }
 
 // Reads the usage of this process at both ends of the timed window, on the engine's own thread.

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
@@ -37,8 +38,11 @@ std::string_view read_into(std::span<char> buffer, const char* path) {
 
 // Formats integers only: the formatting of floating point numbers may allocate memory.
 void write_usage_event(int value) noexcept {
-  rusage used{};
+  rusage used{}, ended{};
   ::getrusage(RUSAGE_SELF, &used);
+  ::getrusage(RUSAGE_CHILDREN, &ended);
+  timeradd(&used.ru_utime, &ended.ru_utime, &used.ru_utime);
+  timeradd(&used.ru_stime, &ended.ru_stime, &used.ru_stime);
   const Time at = Clock::now();
   std::array<char, 4096> status, rollup;
   std::uint64_t peak = 0;
@@ -51,7 +55,7 @@ void write_usage_event(int value) noexcept {
       R"("voluntary_switches":{},"involuntary_switches":{},"peak_memory_bytes":{}}}}})"
       "\n",
       at.time_since_epoch() / Duration(1), used.ru_utime.tv_sec, used.ru_utime.tv_usec, used.ru_stime.tv_sec,
-      used.ru_stime.tv_usec, used.ru_nvcsw, used.ru_nivcsw, peak);
+      used.ru_stime.tv_usec, used.ru_nvcsw + ended.ru_nvcsw, used.ru_nivcsw + ended.ru_nivcsw, peak);
   const std::string_view text(line.data(), end.size);
   [[maybe_unused]] const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
 }

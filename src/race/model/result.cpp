@@ -28,7 +28,9 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
                                                : turns_server_cpu_us_per_message;
   const Usage* const usage = known_server_usage();
   if (usage == nullptr || load->messages.verified == 0) return std::nullopt;
-  return (usage->user_s + usage->system_s) * 1e6 / messages_of_usage();
+  const double used_s = usage->user_s + usage->system_s;
+  if (used_s <= 0) return std::nullopt;  // less than the clock ticks of processes that have ended
+  return used_s * 1e6 / messages_of_usage();
 }
 
 std::optional<double> Trial::client_cpu_us_per_message() const {

@@ -118,7 +118,9 @@ std::vector<pid_t> Child::processes() {
 }
 
 double Child::ended_cpu_s() {
-  return foreign_ ? family_.ended_cpu_s() : 0;
+  if (foreign_) return family_.ended_cpu_s();
+  const auto facts = process_facts(pid_);
+  return facts ? facts->ended_user_s + facts->ended_system_s : 0;
 }
 
 void Child::send(int number, int value) const {

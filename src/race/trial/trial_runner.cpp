@@ -6,10 +6,12 @@
 #include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "base/check.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "measure/usage.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/family_clock.hpp"
 #include "race/trial/load_process.hpp"
@@ -25,6 +27,7 @@ using nlohmann::json;
 
 // The allowed error of the time between our readings, relative to the timed window.
 constexpr double kMostLateness = 0.10;
+constexpr int kMostReadings = 5;  // of processes that come and go
 
 Usage usage_from(const json& usage) {
   return {.user_s = usage.at("cpu_user_s"),
@@ -122,22 +125,47 @@ class OneTrial {
 
   void ask_server(Snapshot& seen, int value) {
     if (!server_.running()) return;
-    if (serving_.foreign() || order_.entry.server_forks) {
+    if (serving_.foreign()) {
       const std::vector<pid_t> processes = server_.child->processes();
       seen.server = usage_of_processes(processes);
       seen.server_at = Clock::now();
-      if (!serving_.foreign()) return;
       family_.read_s(processes, server_.child->ended_cpu_s());
       serving_.result().cpu_unknown = family_.why_wrong();
       serving_.result().ignores_ends = ignores_ends(processes);
       return;
     }
+    if (order_.entry.server_forks) return ask_forking_server(seen, value);
+    seen.server = reported(seen, value);
+  }
+
+  // The server reports its own usage and that of the processes that have ended, exactly; those that live are
+  // read here. If one ends meanwhile, it counts twice or not at all, so all are read again.
+  void ask_forking_server(Snapshot& seen, int value) {
+    const auto others = [&] {
+      std::vector<pid_t> processes = server_.child->processes();
+      std::erase(processes, server_.child->pid());
+      return processes;
+    };
+    for (int reading = 0; reading < kMostReadings; ++reading) {
+      const std::vector<pid_t> before = others();
+      const Usage living = usage_of_processes(before).value_or(Usage{});
+      seen.server = reported(seen, value);
+      if (!seen.server) return;
+      const std::uint64_t peak = seen.server->peak_memory_bytes + living.peak_memory_bytes;
+      *seen.server = *seen.server + living;
+      seen.server->peak_memory_bytes = peak;  // a sum, as usage_of_processes() has it
+      if (others() == before) return;
+    }
+  }
+
+  // Asks a server of joust for what it has used. Nothing if it does not answer.
+  std::optional<Usage> reported(Snapshot& seen, int value) {
     server_.child->send(SIGUSR1, value);
     const auto answer = processes_.next_event(server_, "usage", setup_.answer);
-    if (!answer) return;
-    seen.server = usage_from(answer->at("usage"));
+    if (!answer) return std::nullopt;
     if (answer->contains("at_ns"))
       seen.server_at = Time(std::chrono::nanoseconds(answer->at("at_ns").get<std::int64_t>()));
+    return usage_from(answer->at("usage"));
   }
 
   bool read_result() {
