@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "base/units.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
+#include "report/row_order.hpp"
 
 namespace joust::report {
 
@@ -43,35 +43,24 @@ std::string greatest_text(const Distribution& latency) {
   return latency.count() == 0 ? kNone : latency_text(static_cast<double>(latency.max()));
 }
 
-namespace {
-
-// Returns whether a contestant of which only a lower bound is known is better all the same.
-bool is_behind_a_bound(const CaseResult& one, const Entry& entry) {
-  return std::ranges::any_of(one.entries, [&](const Entry& other) {
-    if (!other.at_least || other.place) return false;
-    const auto pair = one.ranking.of(other.contestant.name, entry.contestant.name);
-    return pair && pair->decision == stats::Decision::differ;
-  });
-}
-
-std::tuple<int, int, double> place_of_row(const CaseResult& one, const Entry& entry) {
-  const race::Summary& summary = entry.summary;
-  const auto& figure = race::ranked_figure(one, entry);
-  const auto& cost = summary.cost_us_per_message;
-  const double by_figure = !figure ? 0 : one.ranked_by_latency() ? figure->median : -figure->median;
-  if (entry.place) return {is_behind_a_bound(one, entry) ? 2 : 0, 0, by_figure};
-  if (entry.at_least && figure) return {1, entry.cost_place ? 0 : 1, cost ? cost->median : 0};
-  return {figure ? 3 : 4, 0, by_figure};
-}
-
-}  // namespace
-
 std::vector<const Entry*> rows_of(const CaseResult& one) {
   std::vector<const Entry*> rows;
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant()) rows.push_back(&entry);
-  std::ranges::stable_sort(rows, {}, [&](const Entry* entry) { return place_of_row(one, *entry); });
-  return rows;
+  std::vector<RowFacts> facts;
+  for (const Entry& entry : one.entries) {
+    if (!entry.is_contestant()) continue;
+    const auto& figure = race::ranked_figure(one, entry);
+    const auto& cost = entry.summary.cost_us_per_message;
+    RowFacts& row = facts.emplace_back();
+    row.is_ranked = entry.ranked || entry.at_least;
+    row.is_bound = entry.at_least && !one.ranked_by_latency();
+    if (entry.place) row.first_place = entry.place->first;
+    if (figure) row.figure = one.ranked_by_latency() ? figure->median : -figure->median;
+    if (entry.cost_place && cost) row.cost = cost->median;
+    rows.push_back(&entry);
+  }
+  std::vector<const Entry*> ordered;
+  for (const std::size_t number : row_order(facts)) ordered.push_back(rows[number]);
+  return ordered;
 }
 
 std::string place_text(const std::optional<stats::Places>& places) {

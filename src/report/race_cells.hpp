@@ -13,8 +13,7 @@ namespace joust::report {
 
 inline constexpr const char* kNone = "–";
 
-// Returns the rows of a table: contestants by rank; then bounds, by cost; then contestants that are not
-// ranked, by the figure of the ranking; then contestants that did not run.
+// Returns the rows of a table, in their order (report/row_order.hpp).
 std::vector<const race::Entry*> rows_of(const race::CaseResult& one);
 
 // Returns the place: "1", or "1-3" where only a range is known.

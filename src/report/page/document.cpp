@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <limits>
 #include <ranges>
-#include <tuple>
 
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "report/page/trials.hpp"
 #include "report/race_json.hpp"
+#include "report/row_order.hpp"
 
 namespace joust::report::page {
 namespace {
@@ -257,12 +257,20 @@ std::vector<const Runner*> Heat::contestants() const {
   for (const Runner& runner : runners)
     if (runner.kind == Kind::contestant) all.push_back(&runner);
   const std::string key = by_latency() ? "latency_ns.intervals." + ranked_by : "throughput_per_s";
-  std::ranges::stable_sort(all, {}, [&](const Runner* runner) {
+  std::vector<RowFacts> facts;
+  for (const Runner* runner : all) {
     const Measured* const figure = runner->figure(key);
-    const double size = figure == nullptr ? 0 : by_latency() ? figure->value : -figure->value;
-    return std::tuple(!runner->has_result(), !runner->place, runner->place ? runner->place->first : 0, size);
-  });
-  return all;
+    const Measured* const cost = runner->figure("cost_us_per_message");
+    RowFacts& row = facts.emplace_back();
+    row.is_ranked = runner->is_sound();
+    row.is_bound = runner->at_least && !by_latency();
+    if (runner->place) row.first_place = runner->place->first;
+    if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
+    if (runner->cost_place && cost != nullptr) row.cost = cost->value;
+  }
+  std::vector<const Runner*> ordered;
+  for (const std::size_t number : row_order(facts)) ordered.push_back(all[number]);
+  return ordered;
 }
 
 std::string Heat::ratio_key() const {

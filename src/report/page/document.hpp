@@ -77,7 +77,7 @@ struct Heat {
   std::vector<Finding> findings{};
 
   const Runner* find(std::string_view name) const;
-  std::vector<const Runner*> contestants() const;  // by place; those without a result are the last
+  std::vector<const Runner*> contestants() const;  // in the order of rows (report/row_order.hpp)
   // Return the key of the ratio that ranks.
   std::string ratio_key() const;
   bool by_latency() const { return ranked_by != "throughput"; }
@@ -101,7 +101,7 @@ struct Document {
   std::string server_cpus{}, client_cpus{};
   std::string network = "Loopback: no network was measured.";  // the sentence; earlier results have none
   std::string scenario_file{}, scenario_text{};
-  std::string command{};  // as for a shell
+  std::string command{};      // as for a shell
   std::vector<Heat> heats{};  // the cases
   std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};
