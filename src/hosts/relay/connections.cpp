@@ -63,7 +63,6 @@ bool has_ended(int number) {
 }  // namespace
 
 bool Connections::refresh() {
-  const std::size_t before = sockets_.size();
   const std::set<State> states_before = std::exchange(states_, {});
   sockets_.clear();
   for (int number = STDERR_FILENO + 1; number < kMostSockets; ++number) {
@@ -76,7 +75,9 @@ bool Connections::refresh() {
   refreshed_ = Clock::now();
   ++unchanged_;
   if (states_ != states_before) changed_ = refreshed_, unchanged_ = 0;
-  return sockets_.size() < before;
+  return std::ranges::any_of(states_before, [this](const State& before) {
+    return !states_.contains(before) && !states_.contains({before.first, true});
+  });
 }
 
 bool Connections::are_settled() const {

@@ -18,7 +18,7 @@ namespace joust::hosts {
 class Connections {
  public:
   // Looks for all that are open, and acknowledges what has come: TCP would send that packet some time later.
-  // Returns whether there are fewer than before: one has ended, and wait() has not told of it. Called after a
+  // Returns whether one of those before is gone: it has ended, and wait() has not told of it. Called after a
   // call of MPI.
   bool refresh();
 

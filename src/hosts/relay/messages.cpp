@@ -14,9 +14,9 @@
 namespace joust::hosts {
 namespace {
 
-// Less than a host may take to answer, and more than a busy machine lets a process wait. A message with a
-// body gets more time.
-constexpr Duration kLongestSend = std::chrono::seconds(8), kLongestBody = std::chrono::seconds(12);
+// Less than a host may take to answer (10 s), and more than a busy machine lets a process wait. A message
+// with a body gets more time.
+constexpr Duration kLongestSend = std::chrono::seconds(8), kLongestBody = std::chrono::seconds(9);
 // Sent at the same time: so many messages, and so many bytes before another one is begun.
 constexpr std::size_t kMostSending = 64, kMostSendingBytes = kMostMessageBytes;
 constexpr unsigned kLongestLeave_s = 5;

@@ -33,8 +33,8 @@ CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
   if (!one.ranking.itself)
     findings.warn("the reference has no second entry with a result, so it is not compared with itself");
   look_at(one, one.ranking, "", findings);
-  const bool has_noise = !one.ranking.itself || one.ranking.itself->is_known();
-  if (has_noise) look_at(one, one.costs, "cost of ", findings);
+  const bool says_it_again = one.ranking.itself && one.costs.itself && !one.costs.itself->is_known();
+  if (!says_it_again) look_at(one, one.costs, "cost of ", findings);
   return findings.take();
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/units.hpp"
+
 namespace joust::race {
 namespace {
 
@@ -19,9 +21,11 @@ constexpr std::uint64_t kLeastCountedMessages = 500;
 std::string too_little_to_count(const LoadResult& load) {
   if (load.duration_s >= kLeastCountedS && load.messages.verified >= kLeastCountedMessages) return {};
   return fmt::format(
-      "not counted: the timed window held {} messages in {:.0f} ms; {} messages and {:.0f} ms are needed, so "
-      "ask for a longer duration or more messages",
-      load.messages.verified, load.duration_s * 1e3, kLeastCountedMessages, kLeastCountedS * 1e3);
+      "not counted: the timed window held {} messages in {}; {} messages and {:.0f} ms are needed, so ask "
+      "for "
+      "a longer duration or more messages",
+      load.messages.verified, format_duration(Duration(static_cast<std::int64_t>(load.duration_s * 1e9))),
+      kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
 std::string too_few_to_count(const Case& one) {
