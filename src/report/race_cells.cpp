@@ -53,7 +53,6 @@ std::vector<const Entry*> rows_of(const CaseResult& one) {
     RowFacts& row = facts.emplace_back();
     row.is_ranked = entry.ranked || entry.at_least;
     row.is_bound = entry.at_least && !one.ranked_by_latency();
-    if (entry.place) row.first_place = entry.place->first;
     if (figure) row.figure = one.ranked_by_latency() ? figure->median : -figure->median;
     if (entry.cost_place && cost) row.cost = cost->median;
     rows.push_back(&entry);

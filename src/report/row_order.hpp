@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,16 +10,15 @@ namespace joust::report {
 
 // The facts that decide on the row of a contestant in a table.
 struct RowFacts {
-  bool is_ranked = false;                    // its figure is valid, also as a bound
-  bool is_bound = false;                     // only a lower bound is known
-  std::optional<std::uint64_t> first_place;  // the best place that it may have
-  std::optional<double> figure{};            // the smaller, the better: a throughput is negative here
-  std::optional<double> cost{};              // in an order of costs; empty if it has no place in it
+  bool is_ranked = false;          // its figure is valid, also as a bound
+  bool is_bound = false;           // only a lower bound is known
+  std::optional<double> figure{};  // the smaller, the better: a throughput is negative here
+  std::optional<double> cost{};    // in an order of costs; empty if it has no place in it
 };
 
-// Returns the rows of a table, from above: figures, the best first; then bounds, by cost; then the figures
-// that a bound is known to exceed, and those that are no better; then contestants that are not ranked, and
-// those without a figure.
+// Returns the rows of a table, from above: figures that are better than every bound, the best first; then
+// bounds, by cost, since a greater bound tells nothing of a smaller one; then the other figures; then
+// contestants that are not ranked, and those without a figure.
 std::vector<std::size_t> row_order(std::span<const RowFacts> rows);
 
 }  // namespace joust::report

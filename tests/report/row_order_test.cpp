@@ -8,40 +8,34 @@ namespace {
 
 using Order = std::vector<std::size_t>;
 
-RowFacts figure(double throughput, std::optional<std::uint64_t> first_place) {
-  return {.is_ranked = true, .is_bound = false, .first_place = first_place, .figure = -throughput};
+RowFacts figure(double throughput) {
+  return {.is_ranked = true, .is_bound = false, .figure = -throughput};
 }
 
 RowFacts bound(double throughput, double cost) {
-  return {.is_ranked = true, .is_bound = true, .first_place = {}, .figure = -throughput, .cost = cost};
+  return {.is_ranked = true, .is_bound = true, .figure = -throughput, .cost = cost};
 }
 
 TEST(RowOrder, HasFiguresThenBoundsByCost) {
-  const std::vector<RowFacts> rows{bound(80, 2), bound(90, 3), figure(150, 2), figure(200, 1), bound(70, 1)};
+  const std::vector<RowFacts> rows{bound(80, 2), bound(90, 3), figure(150), figure(200), bound(70, 1)};
   EXPECT_EQ(row_order(rows), (Order{3, 2, 4, 0, 1}));
 }
 
-TEST(RowOrder, HasAFigureBehindTheBoundsThatExceedIt) {
-  const std::vector<RowFacts> rows{figure(50, 3), bound(106, 2), bound(68, 1)};
-  EXPECT_EQ(row_order(rows), (Order{2, 1, 0}));
-}
-
-// The noisy one is not known to be behind the bound. Above it stood a figure that is better.
-TEST(RowOrder, HasNoFigureAboveABetterOne) {
-  const std::vector<RowFacts> rows{bound(106, 1), figure(100, 2), figure(90, 1), figure(200, 1)};
-  EXPECT_EQ(row_order(rows), (Order{3, 0, 1, 2}));
-}
-
-TEST(RowOrder, HasFiguresWithoutPlacesAboveBoundsOfWhichNothingIsKnown) {
-  const std::vector<RowFacts> rows{bound(106, 1), bound(68, 2), figure(200, {})};
-  EXPECT_EQ(row_order(rows), (Order{2, 0, 1}));
+TEST(RowOrder, HasNoFigureAboveAGreaterBoundNorABetterFigure) {
+  const std::vector<RowFacts> rows{figure(50), bound(106, 2), figure(90), bound(68, 1), figure(200)};
+  EXPECT_EQ(row_order(rows), (Order{4, 3, 1, 2, 0}));
 }
 
 TEST(RowOrder, EndsWithWhatIsNotRankedOrDidNotRun) {
-  RowFacts wrong = figure(300, {});
+  RowFacts wrong = figure(300);
   wrong.is_ranked = false;
-  const std::vector<RowFacts> rows{RowFacts{}, wrong, bound(106, 1), figure(50, 2)};
+  const std::vector<RowFacts> rows{RowFacts{}, wrong, bound(106, 1), figure(50)};
   EXPECT_EQ(row_order(rows), (Order{2, 3, 1, 0}));
+}
+
+TEST(RowOrder, HasTheLeastLatencyFirst) {
+  const std::vector<RowFacts> rows{figure(-20), figure(-10)};
+  EXPECT_EQ(row_order(rows), (Order{1, 0}));
 }
 
 }  // namespace

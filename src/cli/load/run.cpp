@@ -55,9 +55,9 @@ Usage Load::times() const {
   std::vector<pid_t> others = process_tree(::getpid());
   std::erase(others, ::getpid());
   const Usage own = own_usage(), living = usage_of_processes(others).value_or(Usage{});
-  Usage used = own + living;
-  used.peak_memory_bytes = own.peak_memory_bytes + living.peak_memory_bytes;
-  return used;
+  Usage all = own + living;
+  all.peak_memory_bytes = own.peak_memory_bytes + living.peak_memory_bytes;
+  return all;
 }
 
 // Reads the usage of this process at both ends of the timed window, on the engine's own thread.

@@ -28,7 +28,8 @@ Duration time_to_start(const ProcessSetup& setup, const Entry& entry) {
 // Returns whether connections end within turns, and others take their place.
 bool replaces_connections(const TrialOrder& order) {
   constexpr const char* kOption = "requests-per-connection";
-  return order.load_case.load.reconnects() || order.entry.server_options.contains(kOption) ||
+  const LoadPlan& load = order.load_case.load;
+  return load.reconnects() || load.messages_per_connection || order.entry.server_options.contains(kOption) ||
          order.entry.client_options.contains(kOption);
 }
 

@@ -264,7 +264,6 @@ std::vector<const Runner*> Heat::contestants() const {
     RowFacts& row = facts.emplace_back();
     row.is_ranked = runner->is_sound();
     row.is_bound = runner->at_least && !by_latency();
-    if (runner->place) row.first_place = runner->place->first;
     if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
     if (runner->cost_place && cost != nullptr) row.cost = cost->value;
   }
