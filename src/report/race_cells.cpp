@@ -54,7 +54,8 @@ std::vector<const Entry*> rows_of(const CaseResult& one) {
     row.is_ranked = entry.ranked || entry.at_least;
     row.is_bound = entry.at_least && !one.ranked_by_latency();
     if (figure) row.figure = one.ranked_by_latency() ? figure->median : -figure->median;
-    if (entry.cost_place && cost) row.cost = cost->median;
+    if (cost) row.cost = cost->median;
+    row.has_cost_place = entry.cost_place.has_value();
     rows.push_back(&entry);
   }
   std::vector<const Entry*> ordered;

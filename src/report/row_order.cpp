@@ -16,7 +16,7 @@ std::vector<std::size_t> row_order(std::span<const RowFacts> rows) {
     const RowFacts& row = rows[number];
     if (!row.figure) return {4, 0, 0};
     if (!row.is_ranked) return {3, 0, *row.figure};
-    if (row.is_bound) return {1, row.cost ? 0 : 1, row.cost.value_or(*row.figure)};
+    if (row.is_bound) return {1, row.has_cost_place ? 0 : 1, row.cost.value_or(0)};
     return {*row.figure < best_bound ? 0 : 2, 0, *row.figure};
   };
   std::vector<std::size_t> order(rows.size());

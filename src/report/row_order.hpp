@@ -13,7 +13,8 @@ struct RowFacts {
   bool is_ranked = false;          // its figure is valid, also as a bound
   bool is_bound = false;           // only a lower bound is known
   std::optional<double> figure{};  // the smaller, the better: a throughput is negative here
-  std::optional<double> cost{};    // in an order of costs; empty if it has no place in it
+  std::optional<double> cost{};
+  bool has_cost_place = false;  // otherwise its cost is behind those that have one
 };
 
 // Returns the rows of a table, from above: figures that are better than every bound, the best first; then

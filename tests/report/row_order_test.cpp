@@ -13,7 +13,7 @@ RowFacts figure(double throughput) {
 }
 
 RowFacts bound(double throughput, double cost) {
-  return {.is_ranked = true, .is_bound = true, .figure = -throughput, .cost = cost};
+  return {.is_ranked = true, .is_bound = true, .figure = -throughput, .cost = cost, .has_cost_place = true};
 }
 
 TEST(RowOrder, HasFiguresThenBoundsByCost) {
@@ -24,6 +24,14 @@ TEST(RowOrder, HasFiguresThenBoundsByCost) {
 TEST(RowOrder, HasNoFigureAboveAGreaterBoundNorABetterFigure) {
   const std::vector<RowFacts> rows{figure(50), bound(106, 2), figure(90), bound(68, 1), figure(200)};
   EXPECT_EQ(row_order(rows), (Order{4, 3, 1, 2, 0}));
+}
+
+TEST(RowOrder, HasBoundsByCostWhereNoCostHasAPlace) {
+  std::vector<RowFacts> rows{bound(90, 2), bound(80, 1), bound(70, 3)};
+  for (RowFacts& row : rows) row.has_cost_place = false;
+  EXPECT_EQ(row_order(rows), (Order{1, 0, 2}));
+  rows[2].has_cost_place = true;
+  EXPECT_EQ(row_order(rows), (Order{2, 1, 0})) << "the CPU time of a server that polls is no cost";
 }
 
 TEST(RowOrder, EndsWithWhatIsNotRankedOrDidNotRun) {

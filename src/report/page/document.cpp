@@ -265,7 +265,8 @@ std::vector<const Runner*> Heat::contestants() const {
     row.is_ranked = runner->is_sound();
     row.is_bound = runner->at_least && !by_latency();
     if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
-    if (runner->cost_place && cost != nullptr) row.cost = cost->value;
+    if (cost != nullptr) row.cost = cost->value;
+    row.has_cost_place = runner->cost_place.has_value();
   }
   std::vector<const Runner*> ordered;
   for (const std::size_t number : row_order(facts)) ordered.push_back(all[number]);
