@@ -8,7 +8,8 @@
 // Messages about a word that is not known, with the known word that was probably meant.
 namespace joust {
 
-// Returns the candidate nearest to `word` by edit distance, or empty when none is near enough to be meant.
+// Returns the candidate that was probably meant by `word`: the only one that begins so, else the nearest by
+// edit distance. Empty where none is near enough.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 // Describes a word that is not allowed: "what is wrong; allowed: a, b; did you mean 'b'?".

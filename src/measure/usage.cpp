@@ -98,6 +98,12 @@ Usage operator+(const Usage& later, const Usage& earlier) {
           std::max(later.peak_memory_bytes, earlier.peak_memory_bytes)};
 }
 
+Usage together(const Usage& one, const Usage& other) {
+  Usage all = one + other;
+  all.peak_memory_bytes = one.peak_memory_bytes + other.peak_memory_bytes;
+  return all;
+}
+
 Usage scaled(const Usage& ticks, double cpu_s) {
   Usage usage = ticks;
   const double all_s = ticks.user_s + ticks.system_s;

@@ -29,6 +29,9 @@ Usage operator-(const Usage& later, const Usage& earlier);
 // Returns the usage in two windows together. The peak is the greater of both.
 Usage operator+(const Usage& later, const Usage& earlier);
 
+// Returns the usage of processes that live side by side: their peaks add up.
+Usage together(const Usage& one, const Usage& other);
+
 // Divides a CPU time, which a clock has measured, into user and system time as the kernel's ticks do. These
 // separate both well enough over a longer time.
 Usage scaled(const Usage& ticks, double cpu_s);

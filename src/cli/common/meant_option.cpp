@@ -38,8 +38,6 @@ constexpr std::array kElsewhere{std::pair{"address", "listen connect"},
                                 std::pair{"url", "connect"},
                                 std::pair{"workers", "threads"}};
 
-constexpr std::size_t kLeastPrefix = 3;
-
 std::string without_dashes(std::string_view option) {
   const std::size_t begin = std::min(option.find_first_not_of('-'), option.size());
   return std::string(option.substr(begin, option.find('=') - begin));
@@ -48,13 +46,10 @@ std::string without_dashes(std::string_view option) {
 }  // namespace
 
 std::string meant_option(std::string_view word, std::span<const std::string> options) {
-  std::vector<std::string> names, beginnings;
+  std::vector<std::string> names;
   for (const std::string& option : options)
     if (option.starts_with("--")) names.push_back(without_dashes(option));
   const std::string wanted = without_dashes(word);
-  std::ranges::copy_if(names, std::back_inserter(beginnings),
-                       [&](const std::string& name) { return name.starts_with(wanted); });
-  if (wanted.size() >= kLeastPrefix && beginnings.size() == 1) return "--" + beginnings.front();
   if (const std::string near = nearest(wanted, names); !near.empty()) return "--" + near;
   const auto* const known = std::ranges::find(
       kElsewhere, std::string_view(wanted), [](const auto& entry) { return std::string_view(entry.first); });

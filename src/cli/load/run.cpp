@@ -54,10 +54,7 @@ Usage Load::times() const {
   if (!forks) return own_times();
   std::vector<pid_t> others = process_tree(::getpid());
   std::erase(others, ::getpid());
-  const Usage own = own_usage(), living = usage_of_processes(others).value_or(Usage{});
-  Usage all = own + living;
-  all.peak_memory_bytes = own.peak_memory_bytes + living.peak_memory_bytes;
-  return all;
+  return together(own_usage(), usage_of_processes(others).value_or(Usage{}));
 }
 
 // Reads the usage of this process at both ends of the timed window, on the engine's own thread.

@@ -41,7 +41,8 @@ class Child {
   bool foreign() const { return foreign_; }
   // Returns the program and all processes that descend from it.
   std::vector<pid_t> processes();
-  // Returns the CPU time of the processes that have ended and were waited for, in clock ticks.
+  // Returns the CPU time of the processes that have ended and were waited for, in seconds; known
+  // in whole clock ticks.
   double ended_cpu_s();
 
   void send(int number, int value = 0) const;  // to the program only; `value` as with sigqueue(3)

@@ -151,9 +151,7 @@ class OneTrial {
       const Usage living = usage_of_processes(before).value_or(Usage{});
       seen.server = reported(seen, value);
       if (!seen.server) return;
-      const std::uint64_t peak = seen.server->peak_memory_bytes + living.peak_memory_bytes;
-      *seen.server = *seen.server + living;
-      seen.server->peak_memory_bytes = peak;  // a sum, as usage_of_processes() has it
+      seen.server = together(*seen.server, living);
       if (others() == before) return;
     }
   }
