@@ -65,14 +65,10 @@ install(DIRECTORY script/recomputing DESTINATION ${CMAKE_INSTALL_DATADIR}/joust/
 install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 
 # A static library leaves its dependencies to whoever links it; the package finds those it was built with.
-set(JOUST_PACKAGE_NEEDS_URING ${URING_FOUND})
+set(JOUST_PACKAGE_NEEDS_URING ${JOUST_HAVE_URING})
 set(JOUST_PACKAGE_NEEDS_KQUEUE ${KQUEUE_FOUND})
-set(JOUST_PACKAGE_NEEDS_PROTOBUF ${JOUST_HAVE_PROTOBUF})
-set(JOUST_PACKAGE_NEEDS_OPENSSL ${JOUST_HAVE_OPENSSL})
 set(JOUST_PACKAGE_NEEDS_LIBUV ${JOUST_HAVE_LIBUV})
 set(JOUST_PACKAGE_NEEDS_LIBEVENT ${JOUST_HAVE_LIBEVENT})
-set(JOUST_PACKAGE_NEEDS_RE2 ${JOUST_HAVE_RE2})
-set(JOUST_PACKAGE_NEEDS_SQLITE ${JOUST_HAVE_SQLITE})
 configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake
                               INSTALL_DESTINATION ${JOUST_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/joustConfigVersion.cmake

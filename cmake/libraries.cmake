@@ -1,98 +1,73 @@
 # SPDX-License-Identifier: MIT
-# Optional libraries: JOUST_HAVE_... is set for those that are there. An engine or a protocol whose library is
-# missing keeps its row, with the reason.
-if(NOT "uring" IN_LIST JOUST_DISABLE)
-  pkg_check_modules(URING IMPORTED_TARGET liburing>=2.3)
-endif()
-# Libraries that a system has not that programs are only linked for.
-foreach(part ASIO HTTP QT ZEROMQ LIBUV LIBEVENT LIBEV PROTOBUF OPENSSL SQLITE RE2 MPI)
+# The libraries that joust is built on. One that is missing ends the configuration, unless it is optional.
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(Boost 1.81 REQUIRED)  # headers only: Asio and Beast
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(SQLiteCpp REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(TOMLPLUSPLUS REQUIRED IMPORTED_TARGET tomlplusplus)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
+pkg_check_modules(PROTOBUF REQUIRED IMPORTED_TARGET protobuf-lite)  # the library without reflection
+find_program(PROTOC protoc REQUIRED)
+
+# Code for AVX2 and AVX-512, chosen at run time: on x86, where the distribution has built it in.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES PkgConfig::XXHASH)
+check_cxx_source_compiles("#include <xxh_x86dispatch.h>
+int main() { return static_cast<int>(XXH3_64bits(\"\", 0)); }" JOUST_XXHASH_DISPATCHES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+
+# Optional are those that a system may really lack, or that would burden every user. JOUST_HAVE_... is set for
+# those that are there. An engine whose library is missing keeps its row, with the reason.
+foreach(part QT ZEROMQ LIBUV LIBEVENT LIBEV MPI KQUEUE)
   set(JOUST_HAVE_${part} "")
 endforeach()
-if(NOT CMAKE_CROSSCOMPILING)
-  foreach(part asio http)
-    if(NOT part IN_LIST JOUST_DISABLE)
-      find_package(Boost 1.81 QUIET)
-      string(TOUPPER ${part} name)
-      set(JOUST_HAVE_${name} ${Boost_FOUND})
-    endif()
-  endforeach()
-  if(NOT "qt" IN_LIST JOUST_DISABLE)
-    find_package(Qt6 6.4 QUIET COMPONENTS Core Network)
-    set(JOUST_HAVE_QT ${Qt6_FOUND})
+# joust_optional(PART MODULE) looks for a library by pkg-config.
+function(joust_optional part module)
+  if(NOT part IN_LIST JOUST_DISABLE)
+    string(TOUPPER ${part} upper)
+    pkg_check_modules(${upper} IMPORTED_TARGET ${module})
+    set(JOUST_HAVE_${upper} ${${upper}_FOUND} PARENT_SCOPE)
   endif()
-  if(NOT "zeromq" IN_LIST JOUST_DISABLE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    pkg_check_modules(ZEROMQ IMPORTED_TARGET libzmq>=4.3)
-    set(JOUST_HAVE_ZEROMQ ${ZEROMQ_FOUND})
-  endif()
-  if(NOT "libuv" IN_LIST JOUST_DISABLE)
-    pkg_check_modules(LIBUV IMPORTED_TARGET libuv>=1.40)
-    set(JOUST_HAVE_LIBUV ${LIBUV_FOUND})
-  endif()
-  if(NOT "libevent" IN_LIST JOUST_DISABLE)
-    pkg_check_modules(LIBEVENT IMPORTED_TARGET libevent_core>=2.1)
-    set(JOUST_HAVE_LIBEVENT ${LIBEVENT_FOUND})
-  endif()
-  # libev has no file for pkg-config.
-  if(NOT "libev" IN_LIST JOUST_DISABLE)
-    find_library(LIBEV_LIBRARY ev)
-    find_path(LIBEV_INCLUDE ev.h)
-    if(LIBEV_LIBRARY AND LIBEV_INCLUDE)
-      set(JOUST_HAVE_LIBEV ON)
-      file(STRINGS "${LIBEV_INCLUDE}/ev.h" lines REGEX "^#define EV_VERSION_(MAJOR|MINOR) ")
-      string(REGEX REPLACE "[^0-9]+([0-9]+);[^0-9]+([0-9]+).*" "\\1.\\2" LIBEV_VERSION "${lines}")
-    endif()
-  endif()
-  if(NOT "protobuf" IN_LIST JOUST_DISABLE)
-    include(cmake/protobuf.cmake)
-  endif()
-  if(NOT "openssl" IN_LIST JOUST_DISABLE)
-    find_package(OpenSSL 3.0 QUIET)
-    set(JOUST_HAVE_OPENSSL ${OPENSSL_FOUND})
-  endif()
-  if(NOT "re2" IN_LIST JOUST_DISABLE)
-    pkg_check_modules(RE2 IMPORTED_TARGET re2)
-    set(JOUST_HAVE_RE2 ${RE2_FOUND})
-  endif()
-  # Open MPI, of which joust knows the variables and options.
-  if(NOT "mpi" IN_LIST JOUST_DISABLE AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    pkg_check_modules(MPI IMPORTED_TARGET ompi-c>=4.0)
-    set(JOUST_HAVE_MPI ${MPI_FOUND})
-  endif()
-  if(NOT "sqlite" IN_LIST JOUST_DISABLE)
-    find_package(SQLiteCpp QUIET)
-    set(JOUST_HAVE_SQLITE ${SQLiteCpp_FOUND})
+endfunction()
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  joust_optional(uring liburing>=2.3)
+  joust_optional(zeromq libzmq>=4.3)
+  joust_optional(mpi ompi-c>=4.0)  # Open MPI, of which joust knows the variables and options
+endif()
+joust_optional(libuv libuv>=1.40)
+joust_optional(libevent libevent_core>=2.1)
+if(NOT "qt" IN_LIST JOUST_DISABLE)
+  find_package(Qt6 6.4 QUIET COMPONENTS Core Network)
+  set(JOUST_HAVE_QT ${Qt6_FOUND})
+endif()
+# libev has no file for pkg-config.
+if(NOT "libev" IN_LIST JOUST_DISABLE)
+  find_library(LIBEV_LIBRARY ev)
+  find_path(LIBEV_INCLUDE ev.h)
+  if(LIBEV_LIBRARY AND LIBEV_INCLUDE)
+    set(JOUST_HAVE_LIBEV ON)
+    file(STRINGS "${LIBEV_INCLUDE}/ev.h" lines REGEX "^#define EV_VERSION_(MAJOR|MINOR) ")
+    string(REGEX REPLACE "[^0-9]+([0-9]+);[^0-9]+([0-9]+).*" "\\1.\\2" LIBEV_VERSION "${lines}")
   endif()
 endif()
 # kqueue is a part of macOS and BSD; on Linux it is a library.
 include(CheckSymbolExists)
-set(JOUST_HAVE_KQUEUE "")
-if(NOT "kqueue" IN_LIST JOUST_DISABLE)
-  check_symbol_exists(kqueue "sys/types.h;sys/event.h" JOUST_NATIVE_KQUEUE)
-  if(NOT JOUST_NATIVE_KQUEUE)
-    pkg_check_modules(KQUEUE IMPORTED_TARGET libkqueue)
-  endif()
-  if(JOUST_NATIVE_KQUEUE OR KQUEUE_FOUND)
-    set(JOUST_HAVE_KQUEUE ON)
-  endif()
+check_symbol_exists(kqueue "sys/types.h;sys/event.h" JOUST_NATIVE_KQUEUE)
+if(JOUST_NATIVE_KQUEUE)
+  set(JOUST_HAVE_KQUEUE ON)
+else()
+  joust_optional(kqueue libkqueue)
 endif()
 
-# The versions of those that were found, for results: "liburing=2.3,boost=1.81.0". Boost.Asio and Boost.Beast
-# have Boost's number. Qt and ZeroMQ are loaded when one of their engines runs.
-set(JOUST_LIBRARIES "")
-foreach(library "liburing URING_FOUND URING_VERSION" "boost Boost_FOUND Boost_VERSION_STRING"
-        "qt JOUST_HAVE_QT Qt6_VERSION" "zeromq JOUST_HAVE_ZEROMQ ZEROMQ_VERSION"
-        "libuv JOUST_HAVE_LIBUV LIBUV_VERSION"
-        "libevent JOUST_HAVE_LIBEVENT LIBEVENT_VERSION" "libev JOUST_HAVE_LIBEV LIBEV_VERSION"
-        "protobuf JOUST_HAVE_PROTOBUF Protobuf_VERSION" "openssl JOUST_HAVE_OPENSSL OPENSSL_VERSION"
-        "libkqueue KQUEUE_FOUND KQUEUE_VERSION")
-  separate_arguments(library)
-  list(GET library 0 name)
-  list(GET library 1 found)
-  list(GET library 2 version)
-  set(value none)
-  if(${found})
-    set(value ${${version}})
-  endif()
-  string(APPEND JOUST_LIBRARIES ",${name}=${value}")
-endforeach()
-string(SUBSTRING "${JOUST_LIBRARIES}" 1 -1 JOUST_LIBRARIES)
+# The versions, for results: "liburing=2.3,boost=1.81.0". Boost.Asio and Boost.Beast have Boost's number. Qt
+# and ZeroMQ are loaded when one of their engines runs.
+set(versions liburing=${URING_VERSION} boost=${Boost_VERSION_STRING} qt=${Qt6_VERSION} zeromq=${ZEROMQ_VERSION}
+    libuv=${LIBUV_VERSION} libevent=${LIBEVENT_VERSION} libev=${LIBEV_VERSION} protobuf=${PROTOBUF_VERSION}
+    openssl=${OPENSSL_VERSION} libkqueue=${KQUEUE_VERSION})
+list(TRANSFORM versions REPLACE "=$" "=none")
+list(JOIN versions "," JOUST_LIBRARIES)

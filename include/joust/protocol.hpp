@@ -79,7 +79,6 @@ struct Protocol {
   std::string name;           // lower-case kebab
   std::string summary;        // one line
   std::string plugin{};       // the absolute path of the plug-in that it comes from; empty for others
-  std::string unavailable{};  // why this program lacks it, such as a missing library; empty if it has it
   bool over_stream = true;    // works over a stream of bytes
   // Why it does not work over a transport of whole messages; empty if it does.
   std::string no_messages{};

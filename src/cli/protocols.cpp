@@ -48,23 +48,18 @@ void print_json(const Program& program) {
                     {"delivery", delivery(protocol)},
                     {"sessions_stand_alone", protocol.sessions_stand_alone},
                     {"payload_bytes", payload(protocol)},
-                    {"options", options(protocol)},
-                    {"available", protocol.unavailable.empty()},
-                    {"reason", protocol.unavailable}});
+                    {"options", options(protocol)}});
   print_list(list.dump(2) + '\n');
 }
 
 void print_table(const Program& program) {
-  std::vector<std::vector<std::string>> rows{{"PROTOCOL", "ROLES", "DELIVERY", "AVAILABLE", "SUMMARY"}};
-  std::string reasons;
+  std::vector<std::vector<std::string>> rows{{"PROTOCOL", "ROLES", "DELIVERY", "SUMMARY"}};
   for (const Protocol& protocol : program.protocols) {
     std::string kinds;
     for (const std::string& kind : delivery(protocol)) kinds += (kinds.empty() ? "" : ", ") + kind;
-    const bool available = protocol.unavailable.empty();
-    rows.push_back({protocol.name, "serve, dial", kinds, available ? "yes" : "no", protocol.summary});
-    if (!available) reasons += fmt::format("\n{}: {}", protocol.name, protocol.unavailable);
+    rows.push_back({protocol.name, "serve, dial", kinds, protocol.summary});
   }
-  print_list(for_people(columns(rows) + (reasons.empty() ? "" : reasons + '\n')));
+  print_list(for_people(columns(rows)));
 }
 
 // Returns the side that an option is for, as a command.
@@ -77,7 +72,6 @@ void print_one(const Program& program, const std::string& name) {
   const Protocol& protocol = resolve_protocol(program, name);
   std::string text = fmt::format("{}: {}\n", protocol.name, protocol.summary);
   if (!protocol.plugin.empty()) text += fmt::format("plug-in: {}\n", protocol.plugin);
-  if (!protocol.unavailable.empty()) text += fmt::format("not available: {}\n", protocol.unavailable);
   text += protocol.options.empty() ? "It has no options.\n" : "\n";
   for (const ProtocolOption& option : protocol.options) {
     std::vector<std::string> words;
@@ -92,8 +86,7 @@ void print_one(const Program& program, const std::string& name) {
 }  // namespace
 
 void add_protocols(Command root, const Program& program, int& /*exit_code*/) {
-  Command command =
-      root.add_command("protocols", "List the protocols of this program, and why one is unavailable");
+  Command command = root.add_command("protocols", "List the protocols of this program");
   auto name = std::make_shared<std::string>();
   auto json = std::make_shared<bool>(false);
   command.add_option("protocol", *name, "one protocol, or the path of a plug-in: its options")

@@ -424,10 +424,6 @@ std::vector<SeriesPoint> Tables::series_of_result(std::int64_t id) {
 
 }  // namespace
 
-bool is_available() {
-  return true;
-}
-
 std::unique_ptr<Store> open_store(const std::string& path) {
   return std::make_unique<Tables>(path);
 }

@@ -26,9 +26,6 @@ struct Origin {
   std::string host{}, fingerprint{};
 };
 
-// Returns whether this program was built with SQLite.
-bool is_available();
-
 // Returns $XDG_STATE_HOME/joust/history.db, or the same below ~/.local/state. Throws std::runtime_error where
 // neither variable is set.
 std::string default_path();

@@ -69,8 +69,6 @@ std::string mismatch(const Engine& engine, const Demands& demands) {
 
 std::string tls_mismatch(const LoadPlan& plan, const Engine* server, const Engine* client) {
   if (!plan.tls) return {};
-  if (const std::string reason = no_guards(); !reason.empty())
-    return fmt::format("unsupported: no TLS: {}", reason);
   if (server != nullptr)
     return "unsupported: the load is inside TLS (tls), and the servers of this program have no certificate; "
            "race commands";

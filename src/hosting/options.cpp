@@ -69,12 +69,6 @@ void check_knobs(const Engine& engine, const Settings& knobs, Role role) {
   if (role == Role::serve) check_serves(engine, knobs);
 }
 
-void check_available(const Protocol& protocol) {
-  if (protocol.unavailable.empty()) return;
-  throw std::runtime_error(
-      fmt::format("protocol '{}' is unavailable: {}", protocol.name, protocol.unavailable));
-}
-
 const Engine& checked_engine(const std::string& name, const Settings& knobs, Role role,
                              const Protocol& protocol) {
   const Engine& engine = known_engine(name);
@@ -89,7 +83,6 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   check_knobs(engine, knobs, role);
   if (const std::string reason = mismatch(engine, protocol, role); !reason.empty())
     throw Refusal(does_not_fit(engine, protocol, reason));
-  check_available(protocol);
   // The availability of a group depends on the interface, so it is checked later, together with the address.
   const bool asks_later = engine.way_of_group != nullptr;
   if (const std::string reason = engine.unavailable && !asks_later ? engine.unavailable() : "";

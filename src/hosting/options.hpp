@@ -26,9 +26,6 @@ struct Skipped : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Refuses a protocol that is not available in this program.
-void check_available(const Protocol& protocol);
-
 // Refuses knobs and values that the engine does not have, or not in that role.
 void check_knobs(const Engine& engine, const Settings& knobs, Role role);
 

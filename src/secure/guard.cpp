@@ -29,10 +29,6 @@ class TlsService : public Service {
 
 }  // namespace
 
-std::string no_guards() {
-  return {};
-}
-
 std::unique_ptr<Service> inside_tls(Service& service, GuardSide side, const Token& token) {
   return std::make_unique<TlsService>(service, side, token);
 }

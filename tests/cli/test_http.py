@@ -28,7 +28,6 @@ def engines():
     return [name for name in ENGINES if table[name]["available"]]
 
 
-@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
 class Files(Case):
     def setUp(self):
         super().setUp()

@@ -73,7 +73,6 @@ class ForeignHttp:
         self.server.server_close()
 
 
-@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
 class Url(Case):
     def test_a_url_is_loaded_whatever_its_body_is(self):
         with Server("-p", "http", "--text", "some page") as server:
@@ -120,7 +119,6 @@ class Url(Case):
         self.refused(run(*load, "--method", "PUT", "--method", "POST"), "give it once")
 
 
-@unittest.skipUnless(rows("protocols")["http"]["available"], "Boost.Beast not found at build time")
 class Ending(Case):
     def loaded(self, address, *arguments):
         """The result of a load that must be clean."""

@@ -50,8 +50,6 @@ class ShortConnections(Case):
                     self.assertEqual(result["handovers"], 76)
 
     def test_each_connection_shakes_hands_and_takes_its_leave(self):
-        if not rows("protocols")["websocket"]["available"]:
-            self.skipTest("websocket is not available in this build")
         with Server("-p", "websocket") as server:
             _, result = self.loaded(server, "-p", "websocket", "-m", 12, "--messages-per-connection", 4)
             stopped = server.stop()

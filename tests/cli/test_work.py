@@ -12,12 +12,6 @@ from program import JOUST, PATIENCE_S, Case, Server, run
 MS = 1_000_000  # nanoseconds
 
 
-def available():
-    rows = json.loads(run("protocols", "--json").stdout)
-    return next(row for row in rows if row["name"] == "work")["available"]
-
-
-@unittest.skipUnless(available(), "Protocol Buffers not found at build time")
 class Work(Case):
     def load(self, *arguments):
         file = self.path("result.json")

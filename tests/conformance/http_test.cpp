@@ -18,7 +18,6 @@ class HttpOn : public EngineTest {
  protected:
   void SetUp() override {
     EngineTest::SetUp();
-    if (!http_.unavailable.empty()) GTEST_SKIP() << http_.unavailable;
     std::ofstream(folder_.file("large"), std::ios::binary) << large_;
     std::ofstream(folder_.file("small"), std::ios::binary) << "small";
   }

@@ -15,11 +15,6 @@ namespace {
 
 class WorkOn : public EngineTest {
  protected:
-  void SetUp() override {
-    EngineTest::SetUp();
-    if (!work_.unavailable.empty()) GTEST_SKIP() << work_.unavailable;
-  }
-
   // All replies are right, and at most 9 of 30 come much before their time. It counts from the beginning of
   // the turn that has read the requests of all connections, which may be long before on a busy machine.
   void expect_right(const joust::Settings& serving, const joust::Settings& loading, Duration asleep) {

@@ -9,7 +9,6 @@
 
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
-#include "secure/guard.hpp"
 
 namespace joust::fuzz {
 namespace {
@@ -19,15 +18,9 @@ struct Target {
   Entry entry;
   std::vector<std::string> (*corpus)();
   int damaged = 20'000;  // inputs
-  bool is_guard = false;
 };
 
-class Fuzzing : public testing::TestWithParam<Target> {
- protected:
-  void SetUp() override {
-    if (GetParam().is_guard && !no_guards().empty()) GTEST_SKIP() << no_guards();
-  }
-};
+class Fuzzing : public testing::TestWithParam<Target> {};
 
 INSTANTIATE_TEST_SUITE_P(
     Targets, Fuzzing,
@@ -39,8 +32,8 @@ INSTANTIATE_TEST_SUITE_P(
         Target{"Datagrams", datagrams, datagram_corpus}, Target{"Journals", journals, journal_corpus},
         Target{"RelayFrames", relay_frames, relay_corpus},
         Target{"HostMessages", host_messages, host_message_corpus, 5'000},
-        Target{"TlsServer", tls_server, handshake_corpus, 2'000, true},
-        Target{"TlsClient", tls_client, handshake_corpus, 2'000, true},
+        Target{"TlsServer", tls_server, handshake_corpus, 2'000},
+        Target{"TlsClient", tls_client, handshake_corpus, 2'000},
         Target{"WorkServer", work_server, work_corpus}, Target{"HttpServer", http_server, http_corpus},
         Target{"HttpClient", http_client, http_corpus, 2'000}, Target{"RespServer", resp_server, resp_corpus},
         Target{"RespClient", resp_client, resp_corpus, 2'000},

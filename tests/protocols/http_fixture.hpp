@@ -14,10 +14,6 @@
 #include "protocols/http/media_type.hpp"
 #include "protocols/http/server_session.hpp"
 
-// Where Boost.Beast was not found, all there is to test is the reason (tests/package).
-#define JOUST_SKIP_WITHOUT_BEAST() \
-  if (const std::string why = joust::http::messages_unavailable(); !why.empty()) GTEST_SKIP() << why
-
 namespace joust::http::test {
 
 inline constexpr std::int64_t kToday = 1'792'745'617;  // Fri, 23 Oct 2026 08:53:37 GMT
@@ -122,8 +118,6 @@ inline Reply take_reply(std::string& stream, bool has_body = true) {
 
 class HttpTest : public testing::Test {
  protected:
-  void SetUp() override { JOUST_SKIP_WITHOUT_BEAST(); }
-
   HttpSession& session() {
     if (!session_) {
       site_ = std::make_unique<HttpSite>(HttpSite{.storage = with_files_ ? &storage_ : nullptr,

@@ -22,7 +22,6 @@ Parameters parameters(Role side, const Settings& options = {}) {
 class HttpLoad : public joust::test::JoinedLoad {
  protected:
   HttpLoad() : JoinedLoad("http") {}
-  void SetUp() override { JOUST_SKIP_WITHOUT_BEAST(); }
 
   void load(const LoadPlan& plan, const Settings& options, Service& server, Pair::Cut cut = Pair::whole) {
     JoinedLoad::load(plan, parameters(Role::dial, options), server, std::move(cut));

@@ -38,8 +38,6 @@ std::string sized(std::string_view body) {
 
 class HttpReplies : public testing::Test {
  protected:
-  void SetUp() override { JOUST_SKIP_WITHOUT_BEAST(); }
-
   // The bodies of these replies, which are the same however the stream is cut.
   static Messages bodies(std::string_view stream) {
     ReplyCutter at_once, bytewise;

@@ -47,9 +47,6 @@ class WebSocketLoad : public joust::test::JoinedLoad {
 
  protected:
   WebSocketLoad() : JoinedLoad("websocket") {}
-  void SetUp() override {
-    if (!handshake_unavailable().empty()) GTEST_SKIP() << handshake_unavailable();
-  }
 
   // Returns what the load says of a server that gives these answers.
   std::string complaint_about(Answers answers, const Settings& options = {}) {

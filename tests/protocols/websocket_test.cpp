@@ -18,14 +18,7 @@ namespace {
 using namespace test;
 using namespace std::string_literals;
 
-class WebSocketTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!handshake_unavailable().empty()) GTEST_SKIP() << handshake_unavailable();
-  }
-};
-
-class WebSocketServer : public WebSocketTest {
+class WebSocketServer : public testing::Test {
  protected:
   // What a new connection answers. It takes pieces of `piece` bytes.
   std::string replies_to(std::string_view bytes, std::size_t piece) {

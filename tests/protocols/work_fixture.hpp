@@ -19,10 +19,6 @@ inline Protocol protocol() {
   return *std::ranges::find(all, "work", &Protocol::name);
 }
 
-// Where Protocol Buffers were not found, all there is to test is the reason (tests/package).
-#define JOUST_SKIP_WITHOUT_PROTOBUF() \
-  if (const std::string why = messages_unavailable(); !why.empty()) GTEST_SKIP() << why
-
 inline Parameters parameters(Role side, const Settings& options) {
   Parameters all = standard_parameters(protocol(), side);
   for (const auto& [name, value] : options) all.options[name] = value;

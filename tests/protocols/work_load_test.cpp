@@ -20,8 +20,6 @@ using std::chrono::seconds;
 
 class WorkLoad : public testing::Test {
  protected:
-  void SetUp() override { JOUST_SKIP_WITHOUT_PROTOBUF(); }
-
   void load(const LoadPlan& plan, const Settings& options, std::unique_ptr<Service> answering) {
     run_.emplace(plan);
     server_ = std::move(answering);

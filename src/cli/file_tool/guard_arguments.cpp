@@ -91,7 +91,6 @@ void GuardArguments::complete() {
         fmt::format("the variable {} is set and empty: put a token into it, or unset it", kVariable));
   const bool wanted = !file_.empty() || !from_variable.empty();
   if (!wanted) return;
-  if (const std::string reason = no_guards(); !reason.empty()) throw UsageError("a token: " + reason);
   try {
     token_.emplace(file_.empty() ? from_variable : text_of_file(file_));
     wipe(from_variable);

@@ -144,7 +144,6 @@ void ensure_possible(const Program& program, const race::Scenario& scenario, con
       throw UsageError(fmt::format("{}: congestion '{}': {}", scenario.file, congestion, refused));
     const bool by_sweep = one.plan.point && one.plan.point->axis == "connections";
     const Protocol& protocol = resolve_protocol(program, one.plan.protocol);
-    check_available(protocol);
     // Servers of a race are on loopback, and have its address for a name.
     if (one.plan.load.tls) check_trust(trust_of(one.plan.load, "127.0.0.1:0"));
     for (const race::Entry& entry : one.entries) {

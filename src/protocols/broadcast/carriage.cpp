@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/broadcast/carriage.hpp"
 
-#include <stdexcept>
-
-#include "protocols/websocket/handshake.hpp"
 #include "protocols/websocket/message_cutter.hpp"
 
 namespace joust::broadcast {
 
 Carriage carriage_of(const Parameters& parameters) {
-  if (parameters.option("framing") != "websocket") return Carriage::length;
-  const std::string reason = websocket::handshake_unavailable();
-  if (reason.empty()) return Carriage::websocket;
-  throw std::invalid_argument("--framing websocket: " + reason);
+  return parameters.option("framing") == "websocket" ? Carriage::websocket : Carriage::length;
 }
 
 Framing framing_of(Carriage carriage, Role sender) {

@@ -12,7 +12,7 @@ namespace joust::broadcast {
 // How frames travel in a stream: behind a length, or each as a binary message of WebSocket.
 enum class Carriage : std::uint8_t { length, websocket };
 
-// Returns the carriage of the option `framing`. Throws std::invalid_argument if this program lacks it.
+// Returns the carriage of the option `framing`.
 Carriage carriage_of(const Parameters& parameters);
 
 // Returns the framing of the bytes that a peer of this role sends.

@@ -196,10 +196,6 @@ Status status_of(const error_code& error, Bytes head) {
 
 }  // namespace
 
-std::string messages_unavailable() {
-  return {};
-}
-
 std::expected<Request, Status> parse_request(Bytes head) {
   RequestParser parser;
   if (const error_code error = parser.parse(head)) return std::unexpected(status_of(error, head));

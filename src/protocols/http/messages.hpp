@@ -8,8 +8,8 @@
 
 #include "joust/bytes.hpp"
 
-// The heads of requests and replies as plain values. Only messages.cpp uses Boost.Beast, whose parser reads
-// them; where it was not found at build time, without_beast.cpp replaces that file.
+// The heads of requests and replies as plain values. Only messages.cpp includes Boost.Beast, whose parser
+// reads them.
 namespace joust::http {
 
 inline constexpr std::size_t kMostFields = 100;  // fields of a head
@@ -66,9 +66,6 @@ struct ReplyHead {
 
   bool is_interim() const { return status < 200; }  // another reply to the same request follows
 };
-
-// The reason why this program cannot read heads; empty if it can.
-std::string messages_unavailable();
 
 // Parses a complete head, with its empty line; or returns the status that a server refuses it with. The
 // connection must be closed then, because the two sides may disagree about the end of the head. Allocates

@@ -9,7 +9,6 @@
 #include "protocols/http/protocol.hpp"
 
 #include "protocols/http/client_plan.hpp"
-#include "protocols/http/messages.hpp"
 #include "protocols/http/options.hpp"
 
 namespace joust {
@@ -18,7 +17,6 @@ Protocol http_protocol() {
   Protocol protocol;
   protocol.name = "http";
   protocol.summary = "files of one directory, or a short text, over HTTP/1.1";
-  protocol.unavailable = http::messages_unavailable();
   protocol.url_scheme = "http";
   protocol.no_messages = "HTTP/1.1 is text without boundaries";
   protocol.sessions_stand_alone = true;

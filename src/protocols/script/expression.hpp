@@ -17,8 +17,7 @@ class Expression {
   virtual std::optional<std::string_view> find(std::string_view text) const = 0;
 };
 
-// Compiles an expression in the syntax of RE2. An error says what is wrong with it, or that this program was
-// built without RE2.
+// Compiles an expression in the syntax of RE2. An error says what is wrong with it.
 std::expected<std::shared_ptr<const Expression>, std::string> compile_expression(std::string_view text);
 
 }  // namespace joust::script

@@ -114,8 +114,7 @@ Parsed frame_of(std::string_view text) {
                  .ends_connection = true};
   if (text == "http")
     return Frame{.cutter = []() -> std::unique_ptr<Cutter> { return std::make_unique<http::ReplyCutter>(); },
-                 .is_last = is_last_of_http,
-                 .unavailable = http::messages_unavailable()};
+                 .is_last = is_last_of_http};
   for (const std::string_view width : {"u8", "u16", "u32", "u64"})
     if (name.starts_with(width)) return size_frame(text);
   static const std::vector<std::string> kFrames{

@@ -20,7 +20,6 @@ struct Frame {
   bool ends_connection = false;  // `close`: a message is all that comes until the peer ends the connection
   // Returns whether the peer ends the connection with a message. Empty: no message says that.
   bool (*is_last)(Bytes message) = nullptr;
-  std::string unavailable{};  // why this program does not have it; empty if it has it
 };
 
 // Parses "length:N", "line", "until:BYTES", "u8", "u16", "u32", "u64", "resp", "http", "datagram" or "close".

@@ -99,8 +99,6 @@ void check_client(const Script& script, const LoadPlan& plan) {
     if (script.frame.text == "http" && one.send.beginning().starts_with("HEAD "))
       throw std::invalid_argument(
           "--send: the reply to HEAD has no body, and --reply http waits for one: say GET");
-  if (!script.frame.unavailable.empty())
-    throw std::invalid_argument("--reply http: " + script.frame.unavailable);
   if (script.frame.ends_connection && !script.first_expect.empty())
     throw std::invalid_argument(
         "--reply close: each message has a connection of its own, and no first words (--first, "

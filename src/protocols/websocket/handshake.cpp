@@ -69,10 +69,6 @@ class Head : public beast::parser<isRequest, beast::empty_body> {
 
 }  // namespace
 
-std::string handshake_unavailable() {
-  return {};
-}
-
 std::string key_of(std::uint64_t first_half, std::uint64_t second_half) {
   std::array<std::byte, kKeySize> bytes{};
   write_big_endian(first_half, bytes.data());

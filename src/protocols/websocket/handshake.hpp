@@ -9,13 +9,9 @@
 #include "joust/bytes.hpp"
 #include "protocols/websocket/frame.hpp"
 
-// The opening handshake of RFC 6455, section 4. Only handshake.cpp uses Boost.Beast, which reads the heads,
-// and OpenSSL, which has SHA-1 and base64; where one of them was not found at build time,
-// without_handshake.cpp replaces that file.
+// The opening handshake of RFC 6455, section 4. Only handshake.cpp includes Boost.Beast, which reads the
+// heads, and OpenSSL, which has SHA-1 and base64.
 namespace joust::websocket {
-
-// Returns why this program cannot do a handshake; empty if it can.
-std::string handshake_unavailable();
 
 // Returns a key made of 16 bytes, in base64.
 std::string key_of(std::uint64_t first_half, std::uint64_t second_half);

@@ -17,7 +17,6 @@ Protocol websocket_protocol() {
   Protocol protocol;
   protocol.name = "websocket";
   protocol.summary = "the server sends back every WebSocket message as it came";
-  protocol.unavailable = websocket::handshake_unavailable();
   protocol.url_scheme = "ws";
   protocol.no_messages = "WebSocket is a protocol of a stream";
   protocol.sessions_stand_alone = true;

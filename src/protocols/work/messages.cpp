@@ -33,10 +33,6 @@ class LocalMessage {
 
 }  // namespace
 
-std::string messages_unavailable() {
-  return {};
-}
-
 Parsed parse(Bytes message) {
   if (message.size() > kLargestMessage) return "a WorkMessage is longer than the protocol allows";
   LocalMessage parsed;

@@ -10,8 +10,7 @@
 #include "joust/bytes.hpp"
 #include "joust/framing.hpp"
 
-// The messages of work.proto as plain values. Only messages.cpp knows Protocol Buffers; where they were not
-// found at build time, without_protobuf.cpp takes its place.
+// The messages of work.proto as plain values. Only messages.cpp includes Protocol Buffers.
 namespace joust::work {
 
 // All fields of this version fit into 19 bytes. A message of a later version may have more fields, which are
@@ -32,9 +31,6 @@ struct JobResponse {
 
   bool operator==(const JobResponse&) const = default;
 };
-
-// The reason why this program has no such messages; empty if it has them.
-std::string messages_unavailable();
 
 // A message, or a description of its error.
 using Parsed = std::variant<JobRequest, JobResponse, std::string_view>;

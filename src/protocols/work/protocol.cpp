@@ -17,7 +17,6 @@ Protocol work_protocol() {
   Protocol protocol;
   protocol.name = "work";
   protocol.summary = "requests that take the server some time, in Protocol Buffers";
-  protocol.unavailable = work::messages_unavailable();
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.no_reconnect.clear();
