@@ -3,14 +3,17 @@
 
 #include <fmt/core.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "base/build_facts.hpp"
 #include "base/split.hpp"
 #include "measure/cpu_model.hpp"
 #include "measure/proc_file.hpp"
@@ -200,17 +203,22 @@ Environment read_environment(const std::string& root) {
   add("limit_nofile", limit(RLIMIT_NOFILE));
   add("limit_nproc", limit(RLIMIT_NPROC), false);  // reached or not: it does not slow a run down
   add("compiler", compiler());
-  add("build_type", JOUST_BUILD_TYPE);
-  add("sanitizers", *JOUST_SANITIZERS ? JOUST_SANITIZERS : "none");
+  add("build_type", std::string(build::kType));
+  add("sanitizers", std::string(build::kSanitizers.empty() ? "none" : build::kSanitizers));
   add("fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100));
-  for (const std::string_view library : split(JOUST_LIBRARIES, ',')) {
+  for (const std::string_view library : split(build::kLibraries, ',')) {
     const std::size_t end = library.find('=');
     add(library.substr(0, end), std::string(library.substr(end + 1)));
   }
   add("c_library", c_library());
-  add("joust_version", JOUST_VERSION, false);  // two versions on one machine can be compared
+  add("joust_version", std::string(build::kVersion), false);  // two versions on one machine can be compared
   add("program_xxh3_128", own_hash(root), false);
   return environment;
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 }  // namespace joust

@@ -36,4 +36,7 @@ inline constexpr const char* kSoftirqInside = "in the CPU time of the sender";
 // takes some milliseconds.
 Environment read_environment(const std::string& root = "/");
 
+// Returns the name of this host; "unknown" where the system has none.
+std::string host_name();
+
 }  // namespace joust

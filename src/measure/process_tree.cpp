@@ -17,7 +17,7 @@ namespace {
 
 // Returns the numeric names in a directory of /proc, processes or threads; empty if the directory no longer
 // exists.
-std::vector<pid_t> numbers_in(const std::string& directory) {
+std::vector<pid_t> numbered_in(const std::string& directory) {
   std::vector<pid_t> numbers;
   std::error_code gone;
   for (std::filesystem::directory_iterator entry(directory, gone), end; !gone && entry != end;
@@ -66,11 +66,11 @@ std::optional<ProcessFacts> process_facts(pid_t process) {
 }
 
 std::vector<pid_t> all_processes() {
-  return numbers_in("/proc");
+  return numbered_in("/proc");
 }
 
 std::vector<pid_t> threads_of(pid_t process) {
-  return numbers_in(fmt::format("/proc/{}/task", process));
+  return numbered_in(fmt::format("/proc/{}/task", process));
 }
 
 std::vector<pid_t> children_of(pid_t process) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/facts_json.hpp"
 
+#include "base/build_facts.hpp"
+
 namespace joust {
 
 using Json = nlohmann::ordered_json;
@@ -41,7 +43,7 @@ std::string text_of(const Json& document, int indent) {
 }
 
 Json build_json() {
-  return {{"type", JOUST_BUILD_TYPE}, {"sanitizers", JOUST_SANITIZERS}, {"version", JOUST_VERSION}};
+  return {{"type", build::kType}, {"sanitizers", build::kSanitizers}, {"version", build::kVersion}};
 }
 
 std::string_view wait_name(Wait wait) {

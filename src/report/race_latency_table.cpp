@@ -14,7 +14,7 @@ namespace {
 using race::CaseResult;
 using race::Entry;
 
-std::vector<TextTable::Column> columns_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
+std::vector<TextTable::Column> titles_of(const CaseResult& one, const std::vector<const Entry*>& rows) {
   const std::string ratio_group = one.reference.empty()
                                       ? fmt::format("ratio of {}", one.latency->name)
                                       : fmt::format("{}: ratio to {}", one.latency->name, one.reference);
@@ -58,7 +58,7 @@ std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const
 
 std::string latency_table(const CaseResult& one, const Terminal& terminal) {
   const std::vector<const Entry*> rows = rows_of(one);
-  TextTable table(columns_of(one, rows), 2);
+  TextTable table(titles_of(one, rows), 2);
   for (const Entry* entry : rows) {
     if (entry->summary.trials == 0) {
       table.remark({kNone, entry->contestant.name}, entry->reason, Paint::dim);

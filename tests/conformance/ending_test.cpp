@@ -20,8 +20,6 @@ namespace {
 class Ending : public EngineTest {};
 JOUST_EVERY_ENGINE(Ending, Role::serve);
 
-constexpr std::size_t kMebi = 1 << 20;
-
 void expect_served(const Server& server) {
   Peer peer(server.endpoint());
   peer.send("still there?\n");

@@ -53,6 +53,8 @@ class Peer {
 // Starts a non-blocking connect to `to`.
 Fd begin_connect(const Endpoint& to);
 
+inline constexpr std::size_t kMebi = 1 << 20;
+
 // `size` letters without short repetitions, so that lost, repeated or misplaced bytes are detected.
 std::string pattern(std::size_t size, unsigned seed = 1);
 

@@ -20,8 +20,6 @@ JOUST_EVERY_ENGINE_EACH_CHOICE(Pressure, Role::serve);
 class PressureOfAll : public CommonSessionsTest {};
 JOUST_EVERY_ENGINE(PressureOfAll, Role::serve);
 
-constexpr std::size_t kMebi = 1 << 20;
-
 // Sends until the connection is closed; returns the number of bytes sent.
 std::size_t push(Peer& peer, std::size_t most) {
   const std::string bytes = pattern(kMebi / 4);

@@ -16,7 +16,6 @@ class Stream : public EngineTest {};
 JOUST_EVERY_ENGINE(Stream, Role::serve);
 
 const std::vector<Framing> kFramings{Raw{}, Length4{}, Line{}};
-constexpr std::size_t kMebi = 1 << 20;
 
 void expect_echo(Peer& peer, std::string_view bytes) {
   peer.send(bytes);

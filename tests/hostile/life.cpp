@@ -10,7 +10,6 @@ namespace {
 constexpr Duration kTick = std::chrono::milliseconds(5);
 constexpr int kMostTicks = 200;  // for a connect: the accept queue may be full
 constexpr int kMostSteps = 64;   // of behaviours that do not wait, in one step of the life
-constexpr std::size_t kRead = 64 << 10;
 
 }  // namespace
 

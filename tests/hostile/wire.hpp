@@ -10,6 +10,8 @@
 
 namespace joust::hostile {
 
+inline constexpr std::size_t kRead = 64 << 10;  // bytes that a peer reads at once
+
 // The socket of one hostile peer. No call here waits.
 class Wire {
  public:

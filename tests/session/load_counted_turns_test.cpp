@@ -14,7 +14,7 @@ using std::chrono::seconds;
 using test::answer;
 using test::heard;
 
-constexpr Time kFirstTurn = Time(seconds(2000));
+constexpr Time kFirstCounted = Time(seconds(2000));
 
 // Two connections, whose every input a test gives by hand.
 class CountedTurns : public test::EchoLoad {
@@ -22,7 +22,7 @@ class CountedTurns : public test::EchoLoad {
   void SetUp() override { connect({.connections = 2, .turns = true, .counted_turns = true}); }
   void connect(const LoadPlan& plan) {
     sessions_.clear();
-    EchoLoad::begin(plan, kFirstTurn - seconds(100));
+    EchoLoad::begin(plan, kFirstCounted - seconds(100));
     run_->observe(
         [this](LoadRun::Milestone milestone) { rested_ += milestone == LoadRun::Milestone::rested; });
   }
@@ -41,7 +41,7 @@ class CountedTurns : public test::EchoLoad {
 TEST_F(CountedTurns, ATurnIsSoManyMessagesOfEachConnection) {
   for (const std::uint64_t messages : {3U, 1U, 2U}) {
     const std::uint64_t before = counts().verified;
-    const Time begins = kFirstTurn + seconds(rested_);
+    const Time begins = kFirstCounted + seconds(rested_);
     const int turn = rested_;
     begin(begins, messages);
     for (std::uint64_t i = 1; i <= messages; ++i) {
@@ -55,7 +55,7 @@ TEST_F(CountedTurns, ATurnIsSoManyMessagesOfEachConnection) {
       EXPECT_EQ(session->deadline(), std::nullopt);
     }
   }
-  const LoadResult result = conclude(*run_, {}, false, kFirstTurn + seconds(500));
+  const LoadResult result = conclude(*run_, {}, false, kFirstCounted + seconds(500));
   EXPECT_DOUBLE_EQ(result.duration_s, 0.006) << "each from its beginning to its last reply";
   EXPECT_EQ(result.messages.sent, 12U);
   EXPECT_EQ(result.messages.beside, 0U) << "there is no ramp";
@@ -66,43 +66,43 @@ TEST_F(CountedTurns, ATurnIsSoManyMessagesOfEachConnection) {
 
 TEST_F(CountedTurns, AConnectionHasNoMoreSlotsInUseThanTheTurnHasMessages) {
   connect({.connections = 1, .depth = 8, .turns = true, .counted_turns = true});
-  begin(kFirstTurn, 3);
-  while (run_->turn_under_way()) answer_all(kFirstTurn + milliseconds(1));
-  begin(kFirstTurn + seconds(1), 1);
-  answer_all(kFirstTurn + seconds(1));
+  begin(kFirstCounted, 3);
+  while (run_->turn_under_way()) answer_all(kFirstCounted + milliseconds(1));
+  begin(kFirstCounted + seconds(1), 1);
+  answer_all(kFirstCounted + seconds(1));
   EXPECT_FALSE(run_->turn_under_way());
   EXPECT_EQ(counts().verified, 4U);
 }
 
 TEST_F(CountedTurns, WhatIsNotRecordedLeavesNoTrace) {
-  begin(kFirstTurn, 2, false);
-  answer_all(kFirstTurn + milliseconds(1));
+  begin(kFirstCounted, 2, false);
+  answer_all(kFirstCounted + milliseconds(1));
   EXPECT_EQ(rested_, 0);
-  answer_all(kFirstTurn + milliseconds(2));
+  answer_all(kFirstCounted + milliseconds(2));
   EXPECT_EQ(rested_, 1);
   EXPECT_EQ(counts().sent + counts().verified, 0U);
   EXPECT_EQ(counts().beside, 4U);
-  begin(kFirstTurn + seconds(1), 1);
-  answer_all(kFirstTurn + seconds(1) + milliseconds(5));
-  const LoadResult result = conclude(*run_, {}, false, kFirstTurn + seconds(500));
+  begin(kFirstCounted + seconds(1), 1);
+  answer_all(kFirstCounted + seconds(1) + milliseconds(5));
+  const LoadResult result = conclude(*run_, {}, false, kFirstCounted + seconds(500));
   EXPECT_DOUBLE_EQ(result.duration_s, 0.005);
   EXPECT_EQ(result.messages.verified, 2U);
 }
 
 TEST_F(CountedTurns, AFailedConnectionIsNotWaitedFor) {
-  begin(kFirstTurn, 2);
-  answer_all(kFirstTurn + milliseconds(1));
-  sessions_[0]->on_failure({Stage::receive, ECONNRESET, "recv"}, kFirstTurn + milliseconds(3));
+  begin(kFirstCounted, 2);
+  answer_all(kFirstCounted + milliseconds(1));
+  sessions_[0]->on_failure({Stage::receive, ECONNRESET, "recv"}, kFirstCounted + milliseconds(3));
   EXPECT_EQ(rested_, 0);
-  answer(*sessions_[1], kFirstTurn + milliseconds(10));
+  answer(*sessions_[1], kFirstCounted + milliseconds(10));
   EXPECT_EQ(rested_, 1);
   EXPECT_EQ(counts().sent, counts().verified + counts().failed + counts().in_flight);
 }
 
 TEST_F(CountedTurns, AStopInTheMiddleOfATurnKeepsTheBooks) {
-  begin(kFirstTurn, 5);
-  answer(*sessions_[0], kFirstTurn + milliseconds(4));
-  for (const auto& session : sessions_) session->on_drain(kFirstTurn + milliseconds(13));
+  begin(kFirstCounted, 5);
+  answer(*sessions_[0], kFirstCounted + milliseconds(4));
+  for (const auto& session : sessions_) session->on_drain(kFirstCounted + milliseconds(13));
   EXPECT_EQ(counts().sent, counts().verified + counts().failed + counts().in_flight);
 }
 

@@ -61,15 +61,15 @@ struct Wrapped {
   std::unique_ptr<Session> session;
 };
 
-constexpr Time kNow(std::chrono::hours(1));
+constexpr Time kArrival(std::chrono::hours(1));
 
 TEST(MessageWise, EachFrameIsOneMessage) {
   Wrapped wrapped(100);
   for (const char* text : {"one", "two", "three"}) wrapped.inner->write(text);
   EXPECT_EQ(wrapped.shown(8), (std::vector<std::string>{"one", "two", "three"}));
   EXPECT_EQ(wrapped.shown(2), (std::vector<std::string>{"one", "two"}));
-  EXPECT_EQ(wrapped.session->on_bytes(as_bytes("four"), kNow), 4U);
-  EXPECT_EQ(wrapped.session->on_bytes(as_bytes("five"), kNow), 4U);
+  EXPECT_EQ(wrapped.session->on_bytes(as_bytes("four"), kArrival), 4U);
+  EXPECT_EQ(wrapped.session->on_bytes(as_bytes("five"), kArrival), 4U);
   EXPECT_EQ(wrapped.inner->heard, (std::vector<std::string>{"four", "five"}));
 }
 
@@ -110,7 +110,7 @@ TEST(MessageWise, ASessionThatCannotBeCarriedFails) {
     Wrapped wrapped(10);
     wrapped.inner->write("fits");
     wrapped.inner->write(misfit);
-    wrapped.session->on_published(kNow);
+    wrapped.session->on_published(kArrival);
     EXPECT_EQ(wrapped.shown(8), std::vector<std::string>{"fits"});
     EXPECT_FALSE(wrapped.session->gives_up());
     wrapped.session->consumed(4);

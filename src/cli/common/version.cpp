@@ -2,17 +2,17 @@
 #include "cli/common/version.hpp"
 
 #include <fmt/format.h>
-#include <joust_commit.hpp>  // written by cmake/commit.cmake
 
-#include <string_view>
+#include "base/build_facts.hpp"
 
 namespace joust {
 
 std::string version_of(const Program& program) {
-  constexpr std::string_view kLibrary = "joust " JOUST_VERSION, kCommit = JOUST_COMMIT;
+  const std::string library = fmt::format("joust {}", build::kVersion);
   if (program.name == "joust")
-    return kCommit.empty() ? std::string(kLibrary) : fmt::format("{} ({})", kLibrary, kCommit);
-  return fmt::format("{} ({}{}{})", program.name, kLibrary, kCommit.empty() ? "" : ", ", kCommit);
+    return build::kCommit.empty() ? library : fmt::format("{} ({})", library, build::kCommit);
+  return fmt::format("{} ({}{}{})", program.name, library, build::kCommit.empty() ? "" : ", ",
+                     build::kCommit);
 }
 
 }  // namespace joust

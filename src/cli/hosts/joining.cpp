@@ -13,12 +13,12 @@
 namespace joust {
 namespace {
 
-constexpr std::array<std::string_view, 2> kCommands{"load", "race"};
+constexpr std::array<std::string_view, 2> kOnHosts{"load", "race"};
 
 }  // namespace
 
 std::optional<int> join_hosts(Program& program) {
-  if (program.words.size() < 2 || std::ranges::find(kCommands, program.words[1]) == kCommands.end())
+  if (program.words.size() < 2 || std::ranges::find(kOnHosts, program.words[1]) == kOnHosts.end())
     return std::nullopt;
   const auto rank = hosts::take_rank();
   if (!rank) return std::nullopt;

@@ -2,10 +2,8 @@
 #include "cli/hosts/processes.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <csignal>
 #include <filesystem>
@@ -20,6 +18,7 @@
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "load/signalled_time.hpp"
+#include "measure/environment.hpp"
 
 namespace joust {
 namespace {
@@ -38,11 +37,6 @@ static_assert(std::atomic<Stop*>::is_always_lock_free);
 
 Duration time_of(const Message& request, const char* key) {
   return std::min<Duration>(milliseconds(request.at(key).get<std::uint32_t>()), kLongest);
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : std::string("?");
 }
 
 // Describes a process that has ended too early: "exit code 2: joust: no engine 'x'".

@@ -34,9 +34,9 @@ constexpr std::size_t kLongestLine = 65536;
 int signals_to = -1;  // the end of a pipe
 
 // Signals become bytes of a pipe, which wakes the process that waits.
-class Signals {
+class SignalPipe {
  public:
-  Signals() {
+  SignalPipe() {
     std::array<int, 2> ends{};
     checked(::pipe(ends.data()), "pipe()");
     from_ = Fd(ends[0]);
@@ -151,7 +151,7 @@ class Patience {
 // Reads until mpirun has ended: what it has started may keep the pipe open. Once rank 0 has reported the exit
 // code the work is over, and mpirun is not awaited for ever: a rank that is stopped does not end. Returns its
 // status.
-int follow(pid_t mpirun, Fd pipe, Errors& errors, const Signals& signals) {
+int follow(pid_t mpirun, Fd pipe, Errors& errors, const SignalPipe& signals) {
   Patience patience(mpirun);
   for (int status = 0;;) {
     signals.pass_on(mpirun);
@@ -193,7 +193,7 @@ int run_mpirun(std::vector<std::string> words, const Program& program) {
   checked(::pipe(ends.data()), "pipe()");
   Fd own(ends[0]), others(ends[1]);
   checked(::fcntl(own.get(), F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");
-  const Signals signals;
+  const SignalPipe signals;
   const pid_t mpirun = checked(::fork(), "fork()");
   if (mpirun == 0) become_mpirun(words, others.get());
   others.close();

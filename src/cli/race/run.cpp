@@ -10,6 +10,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/build_facts.hpp"
 #include "base/suggestion.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
@@ -100,11 +101,6 @@ report::ShownAs shown_as(const std::string& word) {
 // Returns whether a race was interrupted in its first round. The loss of a host is a result.
 bool measured_nothing(const race::RaceResult& result) {
   return !result.complete && result.rounds == 0 && result.lost_hosts.empty();
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
 std::string text_of_file(const std::string& path) {
@@ -229,7 +225,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.command_line = own_command_line();
   result.scenario_text = text;
   if (!result.refused.empty()) throw UsageError(without_name(result.refused, program));
-  result.version = JOUST_VERSION;
+  result.version = build::kVersion;
   result.environment = read_environment();
   result.environment.items.push_back({"host", host_name(), false});
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});

@@ -57,10 +57,10 @@ std::vector<PlacedTurn> turns_of(const CaseResult& one) {
   return turns;
 }
 
-using TurnFigure = std::optional<double> (Turn::*)() const;
+using TurnReading = std::optional<double> (Turn::*)() const;
 
 // Returns the figure of each turn, with the turn's place in its round of turns.
-std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, TurnFigure figure) {
+std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, TurnReading figure) {
   std::vector<stats::Observation> all;
   std::size_t round = 0;
   for (std::size_t i = 0; i < turns.size(); ++i) {
@@ -74,7 +74,7 @@ std::vector<stats::Observation> by_order(const std::vector<PlacedTurn>& turns, T
 }
 
 // Returns the figure of each turn, with the contestant of the turn before.
-std::vector<stats::Observation> by_predecessor(const std::vector<PlacedTurn>& turns, TurnFigure figure) {
+std::vector<stats::Observation> by_predecessor(const std::vector<PlacedTurn>& turns, TurnReading figure) {
   std::vector<stats::Observation> all;
   for (std::size_t i = 1; i < turns.size(); ++i) {
     const auto& [contestant, generation, turn, usable] = turns[i];
@@ -108,7 +108,7 @@ void judge_turns(Findings& findings, const RaceResult& race, const CaseResult& o
   const std::vector<PlacedTurn> turns = turns_of(one);
   struct Ranked {
     const char* name;
-    TurnFigure figure;
+    TurnReading figure;
     double least;
   };
   std::vector<Ranked> figures;

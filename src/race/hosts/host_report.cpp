@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "race/hosts/host_report.hpp"
 
-#include <unistd.h>
-
-#include <array>
-
 #include "measure/affinity.hpp"
 #include "measure/proc_file.hpp"
 #include "race/hosts/side_json.hpp"
@@ -29,10 +25,8 @@ std::expected<HostReport, std::string> report_of_this_host(const NetworkPlace& p
   if (!address) return std::unexpected(address.error());
   const auto network = interface_with(*address);
   if (!network) return std::unexpected("no interface of this host has the address " + *address);
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
   return HostReport{
-      .machine = name.data(),
+      .machine = host_name(),
       .boot_id = std::string(trimmed(read_proc_file("/proc/sys/kernel/random/boot_id").value_or(""))),
       .address = *address,
       .network = *network,

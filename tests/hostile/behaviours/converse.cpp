@@ -9,8 +9,6 @@
 namespace joust::hostile {
 namespace {
 
-constexpr std::size_t kRead = 64 << 10;
-
 class Converse : public Behaviour {
  public:
   explicit Converse(const Means& means) : pause_(means.chance.time(means.appetite.pause)) {
