@@ -38,6 +38,8 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT JOUST_SANITIZE)
   install(FILES ${manual}/_joust DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
   install(FILES ${manual}/joust.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
+# What is installed, without the tests.
+add_custom_target(packed DEPENDS joust_program joust $<TARGET_NAME_IF_EXISTS:joust_manual>)
 install(DIRECTORY include/joust DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp"
         PATTERN "*.h")
 # Under the paths by which the documents name one another and the examples. Left out is what is about the
