@@ -66,8 +66,8 @@ endif()
 
 # The versions, for results: "liburing=2.3,boost=1.81.0". Boost.Asio and Boost.Beast have Boost's number. Qt
 # and ZeroMQ are loaded when one of their engines runs.
-set(versions liburing=${URING_VERSION} boost=${Boost_VERSION_STRING} qt=${Qt6_VERSION} zeromq=${ZEROMQ_VERSION}
-    libuv=${LIBUV_VERSION} libevent=${LIBEVENT_VERSION} libev=${LIBEV_VERSION} protobuf=${PROTOBUF_VERSION}
-    openssl=${OPENSSL_VERSION} libkqueue=${KQUEUE_VERSION})
+set(versions liburing=${URING_VERSION} boost=${Boost_VERSION_STRING} qt=${Qt6_VERSION}
+    zeromq=${ZEROMQ_VERSION} libuv=${LIBUV_VERSION} libevent=${LIBEVENT_VERSION} libev=${LIBEV_VERSION}
+    protobuf=${PROTOBUF_VERSION} openssl=${OPENSSL_VERSION} libkqueue=${KQUEUE_VERSION})
 list(TRANSFORM versions REPLACE "=$" "=none")
 list(JOIN versions "," JOUST_LIBRARIES)

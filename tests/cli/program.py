@@ -24,6 +24,12 @@ _state = tempfile.TemporaryDirectory(prefix="joust-state-")
 atexit.register(_state.cleanup)
 os.environ["XDG_STATE_HOME"] = _state.name
 
+# What takes long and guards against rare faults.
+long = unittest.skipUnless(
+    os.environ.get("JOUST_TESTS") == "all" and not os.environ.get("JOUST_SANITIZE"),
+    "takes long: script/test --all",
+)
+
 whose_races_count = unittest.skipIf(
     os.environ.get("JOUST_SANITIZE"), "each race of a sanitized build is invalid"
 )

@@ -7,7 +7,7 @@ import pty
 import subprocess
 import unittest
 
-from program import CALCULATOR, JOUST, PATIENCE_S, Case, run
+from program import CALCULATOR, JOUST, PATIENCE_S, Case, long, run
 
 
 def engines_of(words):
@@ -121,6 +121,7 @@ class Advise(Case):
         self.refused(self.on_terminal("a\nb\nc\n"), "--connections: 'c'")
         self.refused(self.on_terminal("5\n\x04"), "the terminal was closed")
 
+    @long
     def test_it_races_and_answers(self):
         files = self.path("result.json"), self.path("page.html")
         done = run("advise", "--connections", 8, "--time", "3s", "--json", files[0], "--html", files[1],

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from program import JOUST, PATIENCE_S, Case
+from program import JOUST, PATIENCE_S, Case, long
 from transferring import Receiver
 
 
@@ -30,6 +30,7 @@ class ClosedOutput(Case):
         for command in (*helps, *lists, plan, ("--help",), ("--version",)):
             self.assertEqual(self.unread(*command), ("", 0), command)
 
+    @long
     def test_a_reader_of_a_result_may_leave(self):
         null = ("load", "-e", "null", "-m", "1")
         for command in (null, (*null, "--json", "-"), (*null, "--events", "--json", self.path("l.json"))):

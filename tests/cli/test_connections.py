@@ -4,7 +4,7 @@
 import os
 import time
 
-from program import JOUST, run
+from program import JOUST, long, run
 from transferring import RANGE, Receiver, TransferCase
 
 
@@ -22,6 +22,7 @@ class Connections(TransferCase):
             self.same(file, self.path("out/" + name))
 
     # The limit makes it last, so that nobody comes too late.
+    @long
     def test_a_large_file_comes_over_as_many_as_it_is_worth(self):
         slowly = ("--limit", "16MiB")
         for size in (RANGE + 1, 2 * RANGE, 3 * RANGE - 1):

@@ -7,7 +7,7 @@ import shutil
 import stat
 import threading
 
-from program import run
+from program import long, run
 from transferring import RANGE, Proxy, Receiver, TransferCase, digest
 
 FLIPS = 60  # of each kind; one in 25 went unnoticed when frames had no checks
@@ -100,6 +100,7 @@ class Damage(TransferCase):
         )
         self.assertGreater(right, FLIPS // 4)  # what was damaged is sent once more
 
+    @long
     def test_a_large_file(self):
         file = self.make_file("source/file", RANGE + 5)
         self.flip_all(

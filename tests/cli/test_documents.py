@@ -17,7 +17,7 @@ import threading
 import unittest
 
 import documented
-from program import BUILD, JOUST, PATIENCE_S, Case, Server, run
+from program import BUILD, JOUST, PATIENCE_S, Case, Server, long, run
 
 # Numbers of a reader's history and addresses of other machines, and what the test has in their place.
 STAND_INS = (("17", "1"), ("18", "2"), ("19", "3"), ("21", "3"))
@@ -139,6 +139,7 @@ class Documents(Case):
             run("receive", "--new-token", folder / "token")
         return folder
 
+    @long
     def test_every_command_is_run_or_is_in_the_list(self):
         seen = 0
         for path in documented.documents():

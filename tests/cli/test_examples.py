@@ -8,7 +8,7 @@ import re
 import sys
 import unittest
 
-from program import BUILD, JOUST, TESTS, Case, Server, run
+from program import BUILD, JOUST, TESTS, Case, Server, long, run
 
 ECHO = """#!{python}
 import asyncio, sys
@@ -45,6 +45,7 @@ class Examples(Case):
         self.assertEqual([line.split(" at ")[0] for line in lines], ["reverse", "count"])
         self.assertTrue(all(line.endswith(": 1000 replies verified") for line in lines), lines)
 
+    @long
     def test_an_engine_from_outside_of_the_sources(self):
         fibers = os.path.join(BUILD, "examples", "engine", "fibers")
         if not os.path.exists(fibers):

@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 
-from program import JOUST, PATIENCE_S
+from program import JOUST, PATIENCE_S, long
 from transferring import Receiver, TransferCase, partial_bytes, wait_for
 
 LARGE = 3_000_000  # bytes: a journal is begun
@@ -55,6 +55,7 @@ class FewDescriptors(TransferCase):
                 for error in stopped["messages_of_errors"]:
                     self.assertRegex(error, NO_PLACE)
 
+    @long
     def test_a_crowd_takes_nothing_that_an_upload_still_needs(self):
         file = self.make("file", LARGE)
         for engine in ("epoll", "threads", "io-uring"):

@@ -86,6 +86,7 @@ class Findings(program.Case):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
 
+    @program.long
     def test_what_is_there_is_not_raced_again(self):
         self.assertIn("[1/1] small: ", self.made("--only", "small"))
         before = (self.results / "small.json.gz").read_bytes()
@@ -94,6 +95,7 @@ class Findings(program.Case):
         self.assertIn("[1/1] small: ", self.made("--only", "small", "--quick"), "another command")
         self.assertIn("*not raced yet: `script/findings --only second`*", self.page.read_text())
 
+    @program.long
     def test_a_result_that_was_cut_off_is_raced_again(self):
         self.made("--only", "second")
         file = self.results / "second.json.gz"
@@ -119,6 +121,7 @@ class Findings(program.Case):
         self.made("--render")
         self.assertEqual(self.page.read_text(), again, "made twice, the same")
 
+    @program.long
     def test_pages_and_results_go_elsewhere(self):
         elsewhere = self.root / "elsewhere"
         self.made("--only", "small", "--into", elsewhere)
@@ -142,6 +145,7 @@ class Findings(program.Case):
             self.made("--render")
             self.assertIn(words, self.page.read_text())
 
+    @program.long
     def test_a_contestant_that_cannot_run_is_a_row_with_its_reason(self):
         lists = LISTS.replace("epoll,poll", "epoll,poll,qt-pool:threads=2")  # four clients
         (self.root / "docs/findings/races.toml").write_text(lists)

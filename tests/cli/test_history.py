@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import unittest
 
-from program import JOUST, TESTS, Case, whose_races_count
+from program import JOUST, TESTS, Case, long, whose_races_count
 
 DOCS = os.path.join(os.path.dirname(TESTS), "docs")
 RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-d", "50ms", "-w", "10ms", "--quick",
@@ -135,6 +135,7 @@ class History(Case):
         pathlib.Path(path).write_text(json.dumps(document), encoding="utf-8")
         self.refused(self.joust("compare", 1, path), "another load", "--force")
 
+    @long
     @whose_races_count
     def test_races_of_several_days_become_one(self):
         documents = [self.race()[0] for _ in range(3)]
@@ -164,6 +165,7 @@ class History(Case):
         pathlib.Path(self.path("x.json")).write_text("{}", encoding="utf-8")
         self.refused(self.joust("compare", self.path("x.json"), self.path("x.json")), "x.json", "schema")
 
+    @long
     @whose_races_count
     def test_the_races_of_a_kind_are_rows_for_otava(self):
         self.race()

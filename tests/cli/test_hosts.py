@@ -12,7 +12,7 @@ import time
 import unittest
 
 from namespaces import NAMES, NO_HOSTS, NO_MPI, SCRIPT, OnNamespaces, host, processes, why_no_mpi
-from program import JOUST, PATIENCE_S, Case, Server, run
+from program import JOUST, PATIENCE_S, Case, Server, long, run
 
 
 def of_joust(number):
@@ -93,6 +93,7 @@ class OfOne(Hosts):
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(done.stdout.split(), [host(1), "198.18.0.2", host(2)])
 
+    @long
     def test_nothing_is_left_after_a_signal(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.running(self.on_hosts(2, "sleep", "1000")) as process:
@@ -180,6 +181,7 @@ class OverHosts(Hosts):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.result()["messages"]["verified"], 20)
 
+    @long
     def test_the_relays_rest_while_it_is_measured(self):
         with self.running(self.load_command("--serve", "epoll", "-c", 30, "-d", "4s")) as process:
             for number in (2, 3):
@@ -211,16 +213,19 @@ class OverHosts(Hosts):
         self.assertEqual(whole["connections"]["ok"], 15)
         self.assertGreater(whole["messages"]["verified"], 0)
 
+    @long
     def test_an_agent_that_dies_is_named_and_the_others_count(self):
         text = self.killed(lambda words: words[0].endswith("/joust") and not is_load(words))
         self.assertRegex(text, rf"{host(3)}: its process has ended: signal 9")
         self.assertEqual(self.result()["connections"]["failed"], 15)
 
+    @long
     def test_a_load_that_is_stopped_is_given_up(self):
         text = self.killed(is_load, signal.SIGSTOP)
         self.assertRegex(text, rf"{host(3)}: no result .* after the start")
         self.assertEqual(self.result()["connections"]["failed"], 15)
 
+    @long
     def test_a_rank_that_dies_is_named_and_the_others_count(self):
         text = self.killed(is_relay)
         self.assertIn(host(3), text)
@@ -237,6 +242,7 @@ class OverHosts(Hosts):
         self.assertGreater(servers[0]["usage"]["cpu_user_s"] + servers[0]["usage"]["cpu_system_s"], 0)
         self.assertIn(f"CPU time of the servers, from start to end: {host(1)}", done.stdout)
 
+    @long
     def test_nothing_is_left_on_any_host(self):
         """The command keeps its hosts after the load, to be looked at."""
         load = " ".join(self.load_command("--serve", "epoll", "-c", 30, "-d", "20s")[5:])
@@ -248,6 +254,7 @@ class OverHosts(Hosts):
                 os.kill(self.one(number, lambda words: os.path.basename(words[0]) == victim), kind)
                 self.awaited("all to end", lambda: not any(of_joust(each) for each in (1, 2, 3)))
 
+    @long
     def test_a_host_that_cannot_load_is_named(self):
         done = self.finished(self.load_command("--connect", "198.18.0.99:1", "-c", 30, "-m", 1,
                                                "--connect-timeout", "300ms"))

@@ -9,7 +9,7 @@ import sys
 import unittest
 
 from namespaces import NO_HOSTS, NO_MPI, OnNamespaces, host, why_no_hosts
-from program import JOUST, PATIENCE_S
+from program import JOUST, PATIENCE_S, long
 
 DELAY_S = 0.02
 NO_DELAY = NO_HOSTS or why_no_hosts("--delay", "20ms")
@@ -72,6 +72,7 @@ class Delay(OnNamespaces):
         if "by netem" not in done.stderr:
             self.assertRegex(done.stderr, r"frame-delay: 20\.0 ms later: .* at the median, .*; dropped: 0 ")
 
+    @long
     @unittest.skipIf(NO_MPI, NO_MPI)
     def test_a_race_shows_the_round_trip(self):
         race = [JOUST, "race", "--hosts", f"{host(1)},{host(2)}", "--server", "epoll,poll", "-p", "echo"]

@@ -11,7 +11,7 @@ import textwrap
 import threading
 import unittest
 
-from program import PATIENCE_S, TESTS, Case, Server, run
+from program import PATIENCE_S, TESTS, Case, Server, long, run
 
 SERVER = os.path.join(TESTS, "cli", "ending_server.py")
 ENGINES = ("epoll", "io-uring", "threads", "two-threads", "select", "coroutines", "asio-pool", "qt")
@@ -138,6 +138,7 @@ class Ending(Case):
                 self.assertEqual(result["messages"]["verified"], 36)
                 self.assertEqual(result["handovers"], 8)
 
+    @long
     def test_every_engine_goes_on(self):
         table = rows("engines")
         for engine in ENGINES:

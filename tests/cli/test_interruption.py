@@ -9,10 +9,11 @@ import subprocess
 import time
 import unittest
 
-from program import JOUST, Case, Server
+from program import JOUST, Case, Server, long
 
 
 class Interruption(Case):
+    @long
     def test_replies_that_came_during_a_pause_are_read_before_timeouts_are_judged(self):
         connections, patience_s = 1200, 4  # more sockets than a loop takes in at once
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)

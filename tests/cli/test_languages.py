@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from program import Case, run
+from program import Case, long, run
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
 RUN = SOURCES / "examples" / "languages" / "run"
@@ -111,6 +111,7 @@ class Languages(ServersOfOthers):
     def test_c(self):
         self.check("c", "cc")
 
+    @long
     def test_go(self):
         self.check("go", "go")
 
@@ -120,9 +121,11 @@ class Languages(ServersOfOthers):
     def test_python(self):
         self.check("python", "python3", http=False)
 
+    @long
     def test_java(self):
         self.check("java", "java", "javac")
 
+    @long
     def test_rust(self):
         self.check("rust", "rustc", http=False)
 

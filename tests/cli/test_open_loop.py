@@ -8,7 +8,7 @@ import threading
 import time
 import unittest
 
-from program import Case, Server, run
+from program import Case, Server, long, run
 
 
 EVEN = ("--arrivals", "constant")  # exactly as many are due
@@ -112,6 +112,7 @@ class OpenLoop(Case):
         self.assertGreater(grown, 0.2 * messages["due"])  # a load that is late has unsent ones too
         self.assertRegex(done.stdout, r"did not keep up with the rate: [1-6][0-9]\.[0-9] % of it")
 
+    @long
     def test_a_race_in_turns_does_not_pass_an_overloaded_server(self):
         race = ("race", "--server", "epoll,poll", "-p", "work", "--work", "200us", "-c", 2000, "-R", "10k")
         # The connections hold the backlog of a turn, and a pause of a busy machine is short beside a turn.
@@ -132,6 +133,7 @@ class OpenLoop(Case):
         self.assertRegex(done.stdout, r"replies/s\b")
         self.assertNotIn(" 10.0k ", done.stdout)
 
+    @long
     def test_a_search_finds_a_rate_or_says_that_there_is_none(self):
         with Server("-e", "epoll", "-p", "echo") as server:
             plan = ("--connect", server.address, "-c", 2, "-d", "50ms", "-w", "0s")

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import unittest
 
-from program import BUILD, TESTS, Case, Server, run
+from program import BUILD, TESTS, Case, Server, long, run
 
 TREE = pathlib.Path(TESTS).parent
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -83,6 +83,7 @@ class Plugins(Case):
     def test_a_plugin_in_c_races(self):
         self.check_race(self.keyvalue(), "keyvalue", "--keys", 2)
 
+    @long
     def test_a_plugin_in_rust_races(self):
         cargo = shutil.which("cargo")
         if cargo is None:

@@ -9,7 +9,7 @@ import subprocess
 import termios
 import unittest
 
-from program import JOUST, PATIENCE_S, run
+from program import JOUST, PATIENCE_S, long, run
 from transferring import Receiver, TransferCase
 
 ERASED = "\r\x1b[K"
@@ -70,6 +70,7 @@ class Progress(TransferCase):
                 for line in lines:
                     self.assertRegex(line, r" %  .* of 2\.00 MB")
 
+    @long
     def test_a_log_gets_a_line_every_ten_seconds(self):
         file = self.make("file", 125_000)
         receiving = subprocess.Popen([JOUST, "receive", "--into", self.path("in")], stdout=subprocess.PIPE,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from program import PATIENCE_S, Case, run, whose_races_count
+from program import PATIENCE_S, Case, long, run, whose_races_count
 
 CPUS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -105,6 +105,7 @@ class ChecksOfARace(Case):
     def check(result, number):
         return next(check for check in result["checks"] if check["id"] == number)
 
+    @long
     @whose_races_count
     def test_a_server_that_gets_faster_is_named_until_its_warm_up_is_long_enough(self):
         script = self.script("server.py", SERVER)
@@ -151,6 +152,7 @@ class ChecksOfARace(Case):
                 self.assertEqual(found["verdict"], "WARN", found["detail"])
                 self.assertRegex(found["detail"], r"used at least \d+ % of the server's CPUs")
 
+    @long
     @whose_races_count
     def test_the_cost_of_a_server_whose_processes_end_unwaited_for_is_unknown(self):
         script = self.script("forking.py", FORKING)

@@ -7,7 +7,7 @@ import re
 import sys
 import unittest
 
-from program import JOUST, TESTS, Case, run, whose_races_count
+from program import JOUST, TESTS, Case, long, run, whose_races_count
 
 ROOT = os.path.dirname(TESTS)
 
@@ -65,6 +65,7 @@ class Commands(Case):
         self.assertNotIn("failure", contestants["new"]["trials"][0], done.stderr)
         return done
 
+    @long
     def test_a_server_that_takes_seconds_to_listen(self):
         slow = "import time; time.sleep(1)\n"
         self.measured(slow)
@@ -94,6 +95,7 @@ class Commands(Case):
                                      r"127\.0\.0\.1:\d+: exit code 1\n    \| no file config\.ini\n")
         self.assertIn("\n    | no file config.ini\n", self.failed("print('no file config.ini'); exit(1)\n"))
 
+    @long
     def test_a_server_that_dies_in_the_middle_says_why(self):
         dies = ("import os, threading, time\n"
                 "def die():\n"
@@ -107,6 +109,7 @@ class Commands(Case):
         done = self.measured("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
         self.assertIn("note: it did not end within 8.00 s of SIGTERM, and was killed (new)", done.stdout)
 
+    @long
     @whose_races_count
     def test_the_recipe_for_a_shell_finds_the_slower_version(self):
         with open(os.path.join(ROOT, "docs", "howto", "use-in-ci.md"), encoding="utf-8") as text:

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from namespaces import NO_MPI, OnNamespaces, host, processes
-from program import JOUST, PATIENCE_S, Case, run
+from program import JOUST, PATIENCE_S, Case, long, run
 
 
 # Contestants that move files in both directions, in TLS too, and one that needs one host.
@@ -156,11 +156,13 @@ class RaceOverHosts(OnNamespaces):
                 self.assertEqual(len(counted), 4, one["name"])
                 self.assertFalse(any(trial.get("failure") for trial in counted))
 
+    @long
     def test_a_host_that_dies_is_named_and_its_round_is_run_again(self):
         done = self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL))
         self.check_run_again(*done, victim=host(1))
         self.assertIn("signal 9", done[2]["lost_hosts"][0])
 
+    @long
     def test_a_host_that_stops_is_named_and_its_round_is_run_again(self):
         agents = []
 
@@ -181,10 +183,12 @@ class RaceOverHosts(OnNamespaces):
             if one["kind"] == "contestant":
                 self.assertEqual(sum(trial["counted"] for trial in one["trials"]), result["rounds"])
 
+    @long
     def test_a_race_may_end_with_what_it_has(self):
         done = self.disturbed(lambda: os.kill(self.agent(1), signal.SIGKILL), "--lost-host", "end")
         self.check_ended(*done, victim=host(1))
 
+    @long
     def test_a_rank_that_dies_ends_the_race_with_what_it_has(self):
         """MPI cannot bring a rank back. The others go on, and all of them end."""
         relay = is_called("joust-relay")

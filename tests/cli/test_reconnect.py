@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from program import JOUST, PATIENCE_S, Case, Server, run, wait_until_caught
+from program import JOUST, PATIENCE_S, Case, Server, long, run, wait_until_caught
 
 ALWAYS = ("--reconnect", "always", "--backoff", "5ms..50ms")
 ENGINES = ("epoll", "threads", "two-threads", "two-processes")
@@ -248,6 +248,7 @@ class InARace(Case):
                 self.assertIn("resetting is not ranked", words)
 
     # The rest of a turn does not wait for the connections of a server that has died.
+    @long
     def test_a_server_that_is_killed_in_its_turns(self):
         killer = threading.Thread(target=self.kill_the_command)
         killer.start()

@@ -5,7 +5,7 @@ import json
 import signal
 import time
 
-from program import Case, Server, run, whose_races_count
+from program import Case, Server, long, run, whose_races_count
 
 
 def rows(kind):
@@ -37,6 +37,7 @@ class ShortConnections(Case):
         self.assertIn("connections ended with a reply, after 3 messages at most", done.stdout)
         self.assertEqual((stopped["connections"]["accepted"], stopped["connections"]["failed"]), (16, 0))
 
+    @long
     def test_on_every_engine(self):
         for engine, row in rows("engines").items():
             if not row["available"] or row["delivery"] != "stream" or row["clients_wait"] or engine == "null":

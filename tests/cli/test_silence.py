@@ -14,7 +14,7 @@ from collections import namedtuple
 from itertools import pairwise
 
 from namespaces import NO_MPI, OnNamespaces, host, processes
-from program import JOUST, PATIENCE_S
+from program import JOUST, PATIENCE_S, long
 
 DAEMONS = ("orted", "mpirun")
 MOST_OF_DAEMONS = 1e-3  # of a CPU
@@ -126,9 +126,11 @@ class Silence(OnNamespaces):
     def test_turns(self):
         self.check(2, "-c", 4, *TIMED)
 
+    @long
     def test_counted_turns(self):
         self.check(2, "-c", 4, "--rounds", 4, "-m", 30_000, "-w", "0s")
 
+    @long
     def test_turns_of_several_loads(self):
         self.check(3, "-c", 4, *TIMED)
 

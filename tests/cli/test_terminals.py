@@ -4,7 +4,7 @@
 import unittest
 
 from on_terminal import on_terminal
-from program import Case, run
+from program import Case, long, run
 
 RACE = ("race", "--server", "epoll,threads", "-p", "echo", "-c", 4, "--rounds", 1, "-d", "60ms", "-w", "20ms")
 SEARCH = ("load", "-p", "echo", "--connect", "127.0.0.1:1", "--search", "p50<1s")  # it ends at once
@@ -39,6 +39,7 @@ class Locales(Case):
         unset = {"LC_ALL": "", "LC_CTYPE": "", "LANG": ""}
         return on_terminal(*command, kind="dumb", columns=140, **(unset | locale))[0]  # room for bars
 
+    @long
     def test_without_utf_8_all_is_ascii(self):
         title = self.path("title.toml")
         with open(title, "w", encoding="utf-8") as file:

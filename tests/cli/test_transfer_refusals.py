@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from program import JOUST, PATIENCE_S, Server, run, with_few_processes
+from program import JOUST, PATIENCE_S, Server, long, run, with_few_processes
 from transferring import Receiver, TransferCase, wait_for
 
 SILENT = "another program listens there, or all connections that the server takes are in use"
@@ -209,6 +209,7 @@ class Refusals(TransferCase):
             self.tell("get", f"{receiver.address}/nothing", code=1)
             self.assertIn("not found", self.said)
 
+    @long
     def test_a_listener_that_never_answers_is_not_waited_for(self):
         file = self.make("file", 10)
         with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -6,7 +6,7 @@ import os
 import socket
 import unittest
 
-from program import JOUST, Case, Server, run
+from program import JOUST, Case, Server, long, run
 
 
 def available():
@@ -17,6 +17,7 @@ def available():
 
 @unittest.skipUnless(available(), "built without ZeroMQ")
 class ZeroMq(Case):
+    @long
     def test_every_protocol_in_both_roles(self):
         for protocol in ("echo", "uppercase", "broadcast", "work"):
             for server_engine in available():

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "conformance/pairwise.hpp"
@@ -65,9 +67,15 @@ Variant variant_of(const Engine& engine, const std::vector<Setting>& settings, c
   return variant;
 }
 
-// A sanitizer detects faults of memory and order, which settings hardly affect: besides the defaults, the
-// most different row is enough.
-std::vector<Row> for_sanitizers(std::vector<Row> rows) {
+// Returns whether every combination of settings is wanted: script/test --all, in a build without a sanitizer,
+// which detects faults of memory and order that settings hardly affect.
+bool are_all_wanted() {
+  const char* const tests = std::getenv("JOUST_TESTS");
+  return tests != nullptr && std::string_view(tests) == "all" && !is_sanitized();
+}
+
+// Returns the row of defaults and the one that differs most from it.
+std::vector<Row> two_of(std::vector<Row> rows) {
   const auto changed = [](const Row& row) { return row.size() - std::ranges::count(row, 0U); };
   const std::span others = std::span(rows).subspan(1);
   std::ranges::stable_sort(others, std::greater{}, changed);
@@ -94,8 +102,8 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   std::vector<Row> rows = pairwise(choices);
   if (which == Settings::defaults)
     rows.resize(1);
-  else if (is_sanitized() && rows.size() > 2)
-    rows = for_sanitizers(std::move(rows));
+  else if (!are_all_wanted() && rows.size() > 2)
+    rows = two_of(std::move(rows));
   else if (which == Settings::each_choice)
     rows = each_choice(choices);
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));

@@ -67,7 +67,7 @@ FAULTS = [
     fault(12, "sleeps where it is told to spin", "Spinning.DoesNotSleepWhereItIsToldToSpin",
           ("unfinished_.empty() ? next_wait() : Duration::zero()",
            "Duration(unfinished_.empty() ? std::max<Duration>(next_wait(), std::chrono::seconds(1))"
-           " : Duration::zero())"), variant="template__wait_spin"),
+           " : Duration::zero())"), variant="template__wait_spin_threads_2"),
     fault(13, "always asks whether there is room to send", "Waiting.SleepsWhileNobodySpeaks",
           ("peer.full ? EPOLLOUT : 0U", "EPOLLOUT")),
     fault(13, "asks for input that is not wanted", "Waiting.SleepsWhileWhatArrivesIsNotWanted",

@@ -3,8 +3,8 @@
 
 Usage: summary.py BUILD_DIRECTORY
 Reads what GoogleTest or pytest has written for each group (Testing/cases/*.xml) and what ctest has written
-for all (Testing/ctest.xml). Runs failed cases again. Prints why cases were skipped, the ten slowest, each
-failed case with its message, and, last, the line of counts. Exits with 1 if a case has failed.
+for all (Testing/ctest.xml). Runs failed cases again. Prints why cases were skipped, the ten slowest cases and
+groups, each failed case with its message, and, last, the line of counts. Exits with 1 if a case has failed.
 
 A machine that others use may keep a test from its CPU for longer than the deadline that it tests. A case
 whose expectation has failed is therefore run twice again, alone, and counts as passed if it passes both
@@ -107,6 +107,17 @@ def passes_alone(case, build):
         return False
 
 
+def seconds_of_groups(build):
+    tests = xml.parse(build / "Testing" / "ctest.xml").getroot().iter("testcase")
+    return [(float(test.get("time") or 0), test.get("name")) for test in tests]
+
+
+def show_slowest(what, rows):
+    print(f"the ten slowest {what}:")
+    for seconds, name in sorted(rows, reverse=True)[:10]:
+        print(f"{seconds:8.1f} s  {name}")
+
+
 def show_failure(case):
     print(f"{'FAILED, but passed twice alone' if case.passed_alone else 'FAILED'}: {case.name}")
     for message in case.failures[:3]:
@@ -122,9 +133,8 @@ def main(build):
     reasons = collections.Counter(case.skipped for case in cases if case.skipped is not None)
     for reason, count in reasons.most_common():
         print(f"skipped {count}: {reason}")
-    print("the ten slowest:")
-    for case in sorted(cases, key=lambda case: -case.seconds)[:10]:
-        print(f"{case.seconds:8.1f} s  {case.name}")
+    show_slowest("cases", [(case.seconds, case.name) for case in cases])
+    show_slowest("groups", seconds_of_groups(build))
     for case in failed:
         show_failure(case)
     still, alone = sum(case.failed() for case in cases), sum(case.passed_alone for case in cases)

@@ -43,7 +43,6 @@ SPREAD = {
     "joust::QtLoop": (2, "the loop and its datagrams"),
     "joust::Race": (2, "the options of a command, and its run"),
     "joust::ThreadsPeer": (2, "the engine's page has its loop"),
-    "joust::Token": (2, "one of the two is compiled: with OpenSSL, or without it"),
     "joust::ZmqLoop": (2, "the engine's page has its receiver and its sender"),
 }
 
