@@ -9,6 +9,7 @@ import classes
 import documents
 import layers
 import lengths
+import newcomer
 import tidy
 import words
 
@@ -344,6 +345,35 @@ class Documents(unittest.TestCase):
         self.assertEqual(check(documents.sub_commands, {**self.TREE, "a.md": text}), ["a.md:2", "a.md:3"])
 
 
+class Newcomer(unittest.TestCase):
+    SETUP = "core | g++ | the compiler\nring | liburing-dev | the engine io-uring\n" \
+            "work | libprotobuf-dev | Protocol Buffers: the protocol work\nsite | mkdocs | a site\n"
+    SCENARIO = 'protocol = "work"\n[matrix]\nservers = ["epoll", "io-uring:a=b"]\n'
+
+    def demo(self, groups, scenario=SCENARIO):
+        files = {"script/setup": self.SETUP, "scenarios/a.toml": scenario,
+                 "script/demo": f'"$root/script/setup" {groups}\nexec joust race scenarios/a.toml\n'}
+        return check(newcomer.demo_installs_what_it_races, files)
+
+    def test_the_demo(self):
+        self.assertEqual(self.demo("core"), ["script/setup:2", "script/setup:3"])
+        self.assertEqual(self.demo("core ring"), ["script/setup:3"])
+        self.assertEqual(self.demo("core ring work"), [])
+        other = self.SCENARIO.replace("work", "echo").replace("io-uring:", "io:")
+        self.assertEqual(self.demo("core", other), [])
+
+    def test_the_container(self):
+        run = "RUN apt-get update \\\n  && apt-get install -y /packages/*.deb {}\\\n  && rm -rf /packages\n"
+        rule = newcomer.container_installs_packages_only
+        self.assertEqual(check(rule, {"Containerfile": run.format("")}), [])
+        self.assertEqual(check(rule, {"Containerfile": run.format("libfmt9 ")}), ["Containerfile:1"])
+
+    def test_ubuntu(self):
+        listed = "# a list\ng++ 4:13\nliburing-dev 2.5\n"
+        files = {"script/setup": self.SETUP, "tests/tidy/ubuntu-24.04.txt": listed}
+        self.assertEqual(check(newcomer.ubuntu_has_them, files), ["script/setup:3"])
+
+
 class Everything(unittest.TestCase):
     def test_every_rule_was_seen_to_fire(self):
         self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule.__name__ for rule in tested})
@@ -355,7 +385,7 @@ class Everything(unittest.TestCase):
 
 if __name__ == "__main__":
     # "Everything" looks back at what the others did.
-    order = [Lengths, Classes, Layers, Words, Documents, Everything]
+    order = [Lengths, Classes, Layers, Words, Documents, Newcomer, Everything]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in order)
     raise SystemExit(not unittest.TextTestRunner().run(suite).wasSuccessful())

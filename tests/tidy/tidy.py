@@ -8,10 +8,12 @@ import classes
 import documents
 import layers
 import lengths
+import newcomer
 import words
 from tree import Tree
 
-RULES = lengths.RULES + classes.RULES + layers.RULES + words.RULES + documents.RULES
+RULES = (lengths.RULES + classes.RULES + layers.RULES + words.RULES + documents.RULES
+         + newcomer.RULES)
 
 
 def findings(root, rules=None):
