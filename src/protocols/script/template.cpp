@@ -203,9 +203,9 @@ class Renderer {
 }  // namespace
 
 std::string shown(Bytes message) {
-  constexpr std::size_t kShown = 60;
+  constexpr std::size_t kMost = 60;
   const std::string_view text = as_text(message);
-  return fmt::format("'{}'{}", printable(text.substr(0, kShown)), text.size() > kShown ? "..." : "");
+  return fmt::format("'{}'{}", printable(text.substr(0, kMost)), text.size() > kMost ? "..." : "");
 }
 
 std::string_view Rendered::value(std::size_t index) const {
