@@ -13,7 +13,7 @@ import time
 import unittest
 
 BUILD = os.environ["JOUST_BUILD"]
-JOUST = os.path.join(BUILD, "joust")
+JOUST = os.environ.get("JOUST_PROGRAM") or os.path.join(BUILD, "joust")  # another: tests/planted
 CALCULATOR = os.path.join(BUILD, "examples", "calculator", "calculator")
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")

@@ -16,6 +16,9 @@ from program import JOUST, TESTS, Case, long, whose_races_count
 DOCS = os.path.join(os.path.dirname(TESTS), "docs")
 RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-d", "50ms", "-w", "10ms", "--quick",
         "--allow-unranked")  # fmt: skip
+# As short as a race can be.
+SHORT = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 1, "-d", "20ms", "--turn", "1ms", "-w", 0,
+         "--rounds", 3, "--allow-unranked")  # fmt: skip
 
 
 class History(Case):
@@ -29,8 +32,12 @@ class History(Case):
                               check=False, env=self.environment)
 
     def race(self, *more, connections=4):
+        return self.raced(*RACE, "-c", connections, *more)
+
+    def raced(self, *race):
+        """The document of the race, and its finished process."""
         name = self.path("r.json")
-        done = self.joust(*RACE, "-c", connections, "--json", name, *more)
+        done = self.joust(*race, "--json", name)
         self.assertIn(done.returncode, (0, 3), done.stderr)  # 3: of a sanitized build
         return json.loads(pathlib.Path(name).read_text(encoding="utf-8")), done
 
@@ -56,6 +63,11 @@ class History(Case):
         self.assertEqual(json.loads(self.joust("history", "export", 1).stdout), document)
         self.assertIn(document["verdict"], self.joust("history", "show", 1).stdout)
         self.assertEqual(os.stat(os.path.dirname(self.file)).st_mode & 0o077, 0)
+
+    def test_a_short_race_is_kept_too(self):
+        document, _ = self.raced(*SHORT)
+        self.assertEqual([entry["started"] for entry in self.list()], [document["started"]])
+        self.assertEqual(json.loads(self.joust("history", "export", 1).stdout), document)
 
     def test_tags_name_results(self):
         self.race()
@@ -106,7 +118,7 @@ class History(Case):
         return path
 
     def test_a_slower_result_fails_beyond_the_threshold_only(self):
-        document, _ = self.race()
+        document, _ = self.raced(*SHORT)
         base, slower = self.slower(document, 1), self.slower(document, 1.5)
         done = self.joust("compare", base, slower, "--fail-below", 0.9)
         self.assertEqual((done.returncode, done.stderr), (99, ""))
@@ -122,7 +134,7 @@ class History(Case):
 
     @whose_races_count
     def test_another_environment_or_load_needs_force(self):
-        document, _ = self.race()
+        document, _ = self.raced(*SHORT)
         other = json.loads(json.dumps(document))
         other["environment"].update(fingerprint="0" * 16, kernel="5.4")
         path = self.path("other.json")

@@ -296,6 +296,18 @@ class Refused(Hosts):
             self.refused(run("load", "-p", "echo", *arguments, *extra), word)
 
 
+@unittest.skipIf(why_no_mpi(), why_no_mpi())
+class OnOneHost(Case):
+    def test_what_a_host_complains_of_is_told(self):
+        mpirun = ("mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", "2", JOUST)
+        with Server("-p", "echo") as server:  # has the address
+            done = run("load", "-p", "echo", "-c", 2, "-m", 5, "--serve", "epoll", "--connect",
+                       server.address, program=mpirun)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        said = r"rank 1 on \S+: the server did not start: .* bind\(127\.0\.0\.1:\d+\): Address already in use"
+        self.assertRegex(done.stderr, said)
+
+
 class WithoutMpi(Case):
     def test_a_load_begins_at_a_time(self):
         with Server("-p", "echo") as server:

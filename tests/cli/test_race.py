@@ -3,11 +3,13 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import unittest
 
-from program import JOUST, Case, run, whose_races_count
+from program import JOUST, PATIENCE_S, Case, run, whose_races_count
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCHEMA = os.path.join(os.path.dirname(TESTS), "docs", "result.schema.json")
@@ -43,6 +45,43 @@ class Race(Case):
         self.assertEqual(len(lines), 3)
         self.assertRegex(lines[2], r"^\S+ \S+  main  round 3/3  to epoll: poll \d")
         self.assertNotIn("round 1", run(*race, "--progress", "none").stderr)
+
+    def test_the_order_is_drawn_for_each_round_and_for_each_round_of_turns(self):
+        race = ("race", "--server", "epoll,poll", "-p", "echo", "--seed", 1)
+        plan = run(*race, "--rounds", 8, "--dry-run").stdout
+        orders = re.findall(r"^ +\d  (.+)$", plan[plan.index(" in the order of seed 1:"):], re.MULTILINE)
+        self.assertEqual(len(orders), 8, plan)
+        self.assertGreater(len({order.index("poll") for order in orders}), 1, plan)
+        file = self.path("turns.json")
+        done = run(*race, "-c", 1, "-d", "20ms", "--turn", "1ms", "-w", 0, "--rounds", 1, "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        with open(file, encoding="utf-8") as result:
+            turns = json.load(result)["contestants"][0]["trials"][0]["turns"]
+        self.assertGreaterEqual(len(turns["order"]), 5)
+        self.assertGreater(len(set(turns["order"])), 1)
+
+    def test_an_interrupted_race_keeps_the_rounds_that_have_ended(self):
+        file = self.path("r.json")
+        race = ("race", "--server", "epoll", "-p", "echo", "-c", "1", "-m", "20", "-w", "0", "--turns", "off",
+                "--rounds", "1000", "--progress", "json", "--json", file)
+        process = subprocess.Popen([JOUST, *race], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for line in process.stderr:
+            if json.loads(line).get("round") == 2:
+                process.send_signal(signal.SIGINT)
+                break
+        shown, _ = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 1)
+        self.assertRegex(shown, r"INCOMPLETE: interrupted after \d+ of 1000 rounds?\n")
+        with open(file, encoding="utf-8") as text:
+            result = json.load(text)
+        self.assertFalse(result["complete"])
+        self.assertEqual(result["contestants"][0]["trials"][0]["load"]["messages"]["verified"], 20)
+
+    def test_a_quick_race_has_few_rounds(self):
+        race = ("race", "--server", "epoll", "--dry-run")
+        self.assertIn(" in 3 rounds, ", run(*race, "--quick").stdout)
+        self.assertIn(" in 3 rounds, ", run(*race, "--quick", "--server", "poll").stdout)
+        self.assertNotIn(" in 3 rounds, ", run(*race).stdout)
 
     def test_unix_sockets_race_beside_tcp(self):
         file = self.path("r.json")

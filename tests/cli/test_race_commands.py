@@ -105,6 +105,30 @@ class Commands(Case):
         self.assertIn("new: the server ended in the middle of the trial: exit code 7\n    | out of luck\n",
                       complaints)
 
+    def test_a_server_is_asked_to_end_before_it_is_killed(self):
+        tidied = self.path("tidied")
+        self.measured("import os, signal\n"
+                      f"signal.signal(signal.SIGTERM, lambda *_: (open({tidied!r}, 'w'), os._exit(0)))\n",
+                      "--turns", "off")  # fmt: skip
+        self.assertTrue(os.path.exists(tidied))
+
+    def test_a_server_that_answers_wrong_once_is_not_ranked(self):
+        lies = ("import itertools, socket\n"
+                "right, number = socket.socket.sendall, itertools.count()\n"
+                "def sendall(peer, data):\n"
+                "    right(peer, data if next(number) != 20 else data[:-1] + bytes([data[-1] ^ 1]))\n"
+                "socket.socket.sendall = sendall\n")  # fmt: skip
+        file = self.path("result.json")
+        done = run("race", "-p", "echo", "-c", 2, "-m", 100, "-w", 0, "--turns", "off", "--rounds", 1,
+                   "--command", f"old={self.server()}", "--command", f"new={self.server('new.py', lies)}",
+                   "--json", file)  # fmt: skip
+        self.assertIn("new is not ranked", done.stdout)
+        with open(file, encoding="utf-8") as text:
+            new = next(entry for entry in json.load(text)["contestants"] if entry["name"] == "new")
+        self.assertFalse(new["ranked"])
+        messages = new["trials"][0]["load"]["messages"]
+        self.assertEqual((messages["failed"], messages["verified"] >= 100), (1, True), messages)
+
     def test_a_server_that_ignores_sigterm_is_killed_and_told_of(self):
         done = self.measured("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
         self.assertIn("note: it did not end within 8.00 s of SIGTERM, and was killed (new)", done.stdout)

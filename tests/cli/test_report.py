@@ -224,5 +224,21 @@ class Report(Case):
         self.assertTrue(re.search("</html>\n$", self.read("old.html")))
 
 
+class ShortRace(Case):
+    def test_who_is_not_ranked_is_told_with_the_reason(self):
+        file = self.path("r.json")
+        done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 1, "-m", 20, "-w", 0, "--rounds", 1,
+                   "--turns", "off", "--json", file)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        document = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+        for contestant in document["contestants"]:
+            wrong = contestant["name"] == "poll"
+            contestant.update(ranked=not wrong, at_least=False, reason="7 messages failed" if wrong else "")
+        pathlib.Path(file).write_text(json.dumps(document), encoding="utf-8")
+        comment = run("report", file, "--markdown", "/dev/stdout").stdout
+        self.assertIn("| poll (not ranked: 7 messages failed) |", comment)
+        self.assertIn("| epoll (reference) |", comment)
+
+
 if __name__ == "__main__":
     unittest.main()
