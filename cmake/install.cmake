@@ -68,7 +68,7 @@ install(EXPORT joustTargets NAMESPACE joust:: DESTINATION ${JOUST_PACKAGE_DIR})
 
 # A static library leaves its dependencies to whoever links it; the package finds those it was built with.
 set(JOUST_PACKAGE_NEEDS_URING ${JOUST_HAVE_URING})
-set(JOUST_PACKAGE_NEEDS_KQUEUE ${KQUEUE_FOUND})
+set(JOUST_PACKAGE_NEEDS_KQUEUE ${JOUST_LINKS_KQUEUE})
 set(JOUST_PACKAGE_NEEDS_LIBUV ${JOUST_HAVE_LIBUV})
 set(JOUST_PACKAGE_NEEDS_LIBEVENT ${JOUST_HAVE_LIBEVENT})
 configure_package_config_file(cmake/joustConfig.cmake.in ${PROJECT_BINARY_DIR}/joustConfig.cmake

@@ -21,8 +21,8 @@ function(joust_program name)
   set(programs ${name})
   if(JOUST_TESTS AND GTest_FOUND AND rapidcheck_FOUND)
     set(suite ${name}_conformance)
-    add_executable(${suite} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:conformance_tests> ${root}/src/engines/table.cpp
-                   ${ARGN})
+    add_executable(${suite} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:conformance_tests>
+                   $<TARGET_OBJECTS:test_watchdog> ${root}/src/engines/table.cpp ${ARGN})
     # What the program links, which may be named after this call.
     target_link_libraries(${suite} PRIVATE GTest::gtest_main $<TARGET_PROPERTY:${name},LINK_LIBRARIES>)
     list(APPEND programs ${suite})

@@ -27,12 +27,12 @@ namespace {
 using history::Merged;
 using Json = nlohmann::ordered_json;
 
-constexpr int kDecimals = 3;
+constexpr int kDecimalsOfSum = 3;
 
 std::string ratio_text(const stats::Ratio& ratio) {
   if (ratio.rounds == 0) return "-";
-  return fmt::format("{} ({})", race::ratio_words(ratio.estimate, kDecimals),
-                     ratio.is_known() ? race::interval_words(ratio.interval, kDecimals) : "not known");
+  return fmt::format("{} ({})", race::ratio_words(ratio.estimate, kDecimalsOfSum),
+                     ratio.is_known() ? race::interval_words(ratio.interval, kDecimalsOfSum) : "not known");
 }
 
 std::string latency_text(const Merged& merged, double quantile) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "secure/guard.hpp"
 #include "session/numbered.hpp"
 
 namespace joust {

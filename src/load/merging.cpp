@@ -11,7 +11,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kComplaintsOfPart = 8;  // of each part; the parts are few
+constexpr std::size_t kMostComplaints = 8;  // of each part; the parts are few
 
 void add(Recorder::Counts& sum, const Recorder::Counts& more) {
   sum.sent += more.sent;
@@ -40,7 +40,7 @@ void add_slices(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t
 }
 
 void add_texts(std::vector<std::string>& sum, const std::vector<std::string>& more, const std::string& name) {
-  for (std::size_t i = 0; i < std::min(more.size(), kComplaintsOfPart); ++i) {
+  for (std::size_t i = 0; i < std::min(more.size(), kMostComplaints); ++i) {
     std::string text = name.empty() ? more[i] : name + ": " + more[i];
     if (std::ranges::find(sum, text) == sum.end()) sum.push_back(std::move(text));
   }

@@ -10,7 +10,7 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostRead = 16;
+constexpr std::size_t kMostBytesRead = 16;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ ClockRates operator|(const ClockRates& one, const ClockRates& other) {
 
 std::optional<ClockRates> read_clock_rates(std::span<const int> cpus, const std::string& root) {
   std::optional<ClockRates> rates;
-  for (const int cpu : cpus.first(std::min(cpus.size(), kMostRead))) {
+  for (const int cpu : cpus.first(std::min(cpus.size(), kMostBytesRead))) {
     const auto text =
         read_proc_file(fmt::format("{}sys/devices/system/cpu/cpu{}/cpufreq/scaling_cur_freq", root, cpu));
     const double mhz = text ? static_cast<double>(leading_number(*text)) / 1e3 : 0;

@@ -18,8 +18,8 @@
 namespace joust {
 namespace {
 
-constexpr std::size_t kUsualLargest = 1 << 20;  // bytes of a message
-constexpr std::uint64_t kLeastRate = 1024;      // bytes per second; see RequestResponse::least_rate
+constexpr std::size_t kUsualLargest = 1 << 20;      // bytes of a message
+constexpr std::uint64_t kLeastRateOfPlugin = 1024;  // bytes per second; see RequestResponse::least_rate
 
 using Table = joust_protocol_v1;
 
@@ -301,7 +301,7 @@ Protocol protocol_of(const joust_protocol_v1& table) {
     const auto side = std::make_shared<const PluginSide>(table, parameters);
     return std::make_unique<HandlerService>(
         framing_of(table), [side] { return std::make_unique<PluginHandler>(side); },
-        RateRules::of(kLeastRate));
+        RateRules::of(kLeastRateOfPlugin));
   };
   protocol.make_client = [&table](const Parameters& parameters, LoadRun& run) {
     const auto side = std::make_shared<const PluginSide>(table, parameters);

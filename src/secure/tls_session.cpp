@@ -57,7 +57,7 @@ struct TlsTransport {
 
 namespace {
 
-constexpr std::size_t kMostWaiting = 256 << 10;  // ciphertext
+constexpr std::size_t kMostBytesWaiting = 256 << 10;  // ciphertext
 // The memory that the library takes for a connection, roughly, in bytes: its state, and the record that it
 // reads.
 constexpr std::size_t kOfLibrary = 40 << 10;
@@ -197,7 +197,7 @@ std::uint64_t TlsSession::memory() const {
 
 Want TlsSession::want() const {
   if (over() || !is_open()) return Want::bytes;
-  const bool full = out_.size() >= kMostWaiting || !plain_.empty();
+  const bool full = out_.size() >= kMostBytesWaiting || !plain_.empty();
   return full || inner().want() == Want::nothing ? Want::nothing : Want::bytes;
 }
 
@@ -236,7 +236,7 @@ void TlsSession::shake_hands(Time now) {
 // Stops when the inner session wants no more bytes: up to one record stays here, and the rest with the
 // engine.
 void TlsSession::decrypt(Time now) {
-  while (!over() && !peer_closed_ && plain_.empty() && out_.size() < kMostWaiting &&
+  while (!over() && !peer_closed_ && plain_.empty() && out_.size() < kMostBytesWaiting &&
          inner().want() != Want::nothing) {
     std::size_t size = 0;
     const int result = ::SSL_read_ex(ssl_.get(), record_->data(), record_->size(), &size);
@@ -262,7 +262,7 @@ void TlsSession::offer_plain(Time now) {
 
 void TlsSession::encrypt(Time now) {
   Segment first;
-  while (!over() && !closed_ && out_.size() < kMostWaiting && inner_shows(first)) {
+  while (!over() && !closed_ && out_.size() < kMostBytesWaiting && inner_shows(first)) {
     const std::size_t taken = encrypt(first, now);
     if (taken == 0) continue;  // the session has other output now, or has failed
     inner().consumed(taken);

@@ -26,7 +26,7 @@ os.environ["XDG_STATE_HOME"] = _state.name
 
 # What takes long and guards against rare faults.
 long = unittest.skipUnless(
-    os.environ.get("JOUST_TESTS") == "all" and not os.environ.get("JOUST_SANITIZE"),
+    os.environ.get("JOUST_LONG_TESTS") == "1" and not os.environ.get("JOUST_SANITIZE"),
     "takes long: script/test --all",
 )
 

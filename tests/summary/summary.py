@@ -96,7 +96,8 @@ def passes_alone(case, build):
     """Runs a case of a group of cases twice again, by the command that ctest ran."""
     listed = subprocess.run(["ctest", "--show-only=json-v1", "-R", f"^{re.escape(case.group)}$"], cwd=build,
                             capture_output=True, check=True, timeout=60)
-    test = json.loads(listed.stdout)["tests"][0]
+    # ctest lists the fixtures of a test too, such as the build.
+    test = next(test for test in json.loads(listed.stdout)["tests"] if test["name"] == case.group)
     properties = {own["name"]: own["value"] for own in test.get("properties", [])}
     variables = dict(variable.split("=", 1) for variable in properties.get("ENVIRONMENT", []))
     try:

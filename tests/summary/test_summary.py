@@ -66,6 +66,13 @@ class Summary(unittest.TestCase):
         self.assertEqual((self.build / "arguments").read_text().split(),
                          ["-m", "pytest", "test_a.py::A::test_b"] * 2)
 
+    def test_what_a_group_requires_is_not_run_in_its_place(self):
+        self.write("CTestTestfile.cmake", f"""add_test(build "/bin/true")
+            set_tests_properties(build PROPERTIES FIXTURES_SETUP built)
+            add_test(group "{self.build}/program" "--gtest_filter=-X")
+            set_tests_properties(group PROPERTIES FIXTURES_REQUIRED built)""")
+        self.assertEqual(self.judge(1)[0], 1)
+
     def test_a_case_that_fails_alone_has_failed(self):
         code, lines = self.judge(1)
         self.assertEqual(code, 1)

@@ -17,12 +17,12 @@
 namespace joust {
 namespace {
 
-constexpr int kPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+constexpr int kSignalsPassedOn[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 sigset_t awaited_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : kPassedOn) sigaddset(&set, number);
+  for (const int number : kSignalsPassedOn) sigaddset(&set, number);
   for (const int number : {SIGCHLD, SIGTSTP}) sigaddset(&set, number);
   return set;
 }

@@ -25,6 +25,7 @@
 #include "cli/race/race_capacity.hpp"
 #include "history/store.hpp"
 #include "measure/affinity.hpp"
+#include "measure/environment.hpp"
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
 #include "race/figures/hosts_wording.hpp"

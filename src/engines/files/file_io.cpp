@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kMostRead = 64 << 10;
 constexpr std::size_t kMostSent = 1 << 20;  // bytes of one call, so that a fast reader delays others less
 
-bool would_block(int error) {
+bool is_full_or_empty(int error) {
   return error == EAGAIN || error == EWOULDBLOCK;
 }
 
@@ -59,7 +59,7 @@ std::optional<bool> report_sendfile(StreamConnection& connection, const FileRang
     return true;  // a short count does not mean a full socket: the file may have shrunk
   }
   if (result == 0) error = 0;
-  if (would_block(error) || error == EINTR) return false;
+  if (is_full_or_empty(error) || error == EINTR) return false;
   if (cannot(error)) return std::nullopt;
   if (error != 0 && error != EIO) {
     connection.failed({Stage::send, error, {}}, now);

@@ -5,7 +5,7 @@ namespace joust {
 namespace {
 
 // The number of sends is limited too, because a reader may be as fast as a file is read.
-constexpr unsigned kMostSends = 16;  // of a peer in one turn
+constexpr unsigned kSendsOfPeer = 16;  // of a peer in one turn
 constexpr unsigned kEnd = kReadHangUp | POLLHUP | POLLERR;
 
 }  // namespace
@@ -49,7 +49,7 @@ bool ReadyExchange::send(ReadyPeer& peer, Time now) {
 bool ReadyExchange::flush(ReadyPeer& peer, Time now) {
   unsigned sends = 0;
   while (peer.writable && peer.connection->has_output()) {
-    if (++sends > kMostSends) return true;
+    if (++sends > kSendsOfPeer) return true;
     peer.writable = send(peer, now);
   }
   if (peer.connection->wants_shutdown()) end_stream(peer.socket.get(), *peer.connection, now);

@@ -2,6 +2,7 @@
 #include "race/hosts/host_report.hpp"
 
 #include "measure/affinity.hpp"
+#include "measure/environment.hpp"
 #include "measure/proc_file.hpp"
 #include "race/hosts/side_json.hpp"
 

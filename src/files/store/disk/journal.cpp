@@ -15,7 +15,7 @@
 namespace joust {
 namespace {
 
-constexpr std::string_view kMagic = "joust journal 1\n";
+constexpr std::string_view kJournalMagic = "joust journal 1\n";
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint64_t kLeastDistance = 1 << 20;  // bytes
 
@@ -52,7 +52,7 @@ std::uint64_t end_of(const std::vector<Milestone>& milestones) {
 
 std::vector<std::byte> encode(const SourceIdentity& source) {
   return Record()
-      .bytes(as_bytes(kMagic))
+      .bytes(as_bytes(kJournalMagic))
       .number(source.size)
       .number(static_cast<std::uint64_t>(source.modified_ns))
       .number(source.id)
@@ -66,8 +66,8 @@ std::vector<std::byte> encode(const Milestone& milestone) {
 std::optional<Journal> parse_journal(Bytes bytes) {
   if (bytes.size() < kJournalHeadBytes) return std::nullopt;
   const Bytes head = bytes.first(kJournalHeadBytes);
-  if (as_text(head.first(kMagic.size())) != kMagic || !is_whole(head)) return std::nullopt;
-  const std::byte* const fields = head.data() + kMagic.size();
+  if (as_text(head.first(kJournalMagic.size())) != kJournalMagic || !is_whole(head)) return std::nullopt;
+  const std::byte* const fields = head.data() + kJournalMagic.size();
   Journal journal{
       .source = {.size = read_big_endian<std::uint64_t>(fields),
                  .modified_ns = static_cast<std::int64_t>(read_big_endian<std::uint64_t>(fields + 8)),

@@ -7,13 +7,13 @@ namespace joust {
 namespace {
 
 // The limit of separate ranges, for peers that send every second byte alone.
-constexpr std::size_t kMostPieces = 4096;
+constexpr std::size_t kMostRanges = 4096;
 
 }  // namespace
 
 FileAnswer<void> ReceivedRanges::take(ByteRange range) {
   if (size_ == 0) return {};
-  if (taken_.pieces() >= kMostPieces) return refused(FileError::busy, "too many loose ranges");
+  if (taken_.pieces() >= kMostRanges) return refused(FileError::busy, "too many loose ranges");
   if (!taken_.insert(range.offset, range.end()))
     return refused(FileError::overlap, "some of the range is there already, or it is empty");
   return {};
