@@ -83,6 +83,8 @@ class Summary(unittest.TestCase):
         for report in "WARNING: ThreadSanitizer: data race", "a.cpp:1: runtime error: overflow":
             self.write("Testing/Temporary/LastTest.log", report)
             self.assertEqual(self.judge()[0], 1)
+        self.write("Testing/Temporary/LastTest.log", "skipped: ThreadSanitizer does not see it")
+        self.assertEqual(self.judge()[0], 0)
 
     def test_many_failures_are_not_run_again(self):
         case = GROUP[GROUP.index('<testcase name="Fails"'):GROUP.index("</testsuite>")]
