@@ -276,7 +276,8 @@ class InTheResult(Case):
         self.assertLess(before, window["from"])
         self.assertEqual(window["to"] - window["from"], 100_000_000)
         self.assertLess(window["to"], after)
-        self.assertEqual(result["notes"], [])
+        # An ordinary user may not have the congestion control that a machine reserves for others.
+        self.assertEqual([note for note in result["notes"] if "congestion" not in note], [])
         for missing in (result["missing"], server.listening["missing"], stopped["missing"]):
             self.assertEqual(missing, [])  # epoll needs nothing a kernel may lack
 

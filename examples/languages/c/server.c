@@ -10,6 +10,7 @@
 //
 // Left out on purpose: limits, deadlines, logging, and HTTP itself. A request is whatever ends with an
 // empty line, its head is not read, and the reply has no date.
+#define _GNU_SOURCE  // accept4()
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
