@@ -9,7 +9,10 @@ set(JOUST_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/joust)
 
 install(TARGETS joust EXPORT joustTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # The tarball has the libraries there (tarball.cmake); a package has them where the system does.
-set_target_properties(joust_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/joust")
+# It has that path as soon as it is built: CMake would else keep room for it by empty entries, and an empty
+# entry is the current directory.
+set_target_properties(joust_program PROPERTIES INSTALL_RPATH "\$ORIGIN/../lib/joust"
+                      INSTALL_RPATH_USE_LINK_PATH ON BUILD_WITH_INSTALL_RPATH ON)
 install(TARGETS joust_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 foreach(library qt zeromq)
   if(TARGET joust_${library})

@@ -6,6 +6,7 @@
 namespace joust::build {
 
 const std::string_view kVersion = JOUST_VERSION, kCommit = JOUST_COMMIT, kType = JOUST_BUILD_TYPE,
-                       kSanitizers = JOUST_SANITIZERS, kLibraries = JOUST_LIBRARIES;
+                       kSanitizers = JOUST_SANITIZERS, kLibraries = JOUST_LIBRARIES,
+                       kFolder = JOUST_BUILD_FOLDER;
 
 }  // namespace joust::build

@@ -13,5 +13,6 @@ extern const std::string_view
 extern const std::string_view kType;        // "Release" or "Debug"
 extern const std::string_view kSanitizers;  // "address,undefined"; empty for none
 extern const std::string_view kLibraries;   // "liburing=2.3,qt=none"
+extern const std::string_view kFolder;      // where it was built, an absolute path
 
 }  // namespace joust::build

@@ -14,6 +14,7 @@
 #include <span>
 
 #include "base/digest.hpp"
+#include "base/library_file.hpp"
 #include "plugins/plugin_protocol.hpp"
 
 namespace joust {
@@ -65,6 +66,7 @@ std::expected<std::string, std::string> digest_of(const std::string& file) {
 // Returns the table of a file. An error says what is wrong with the file. The words of the loader begin with
 // the file's name.
 std::expected<const joust_protocol_v1*, std::string> table_of(const std::string& file) {
+  if (std::string missing = missing_of_library(file); !missing.empty()) return std::unexpected(missing);
   void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     std::string why = ::dlerror();

@@ -5,11 +5,13 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import socket
 import subprocess
+import time
 import unittest
 
-from program import BUILD, TESTS, Case, Server, long, run
+from program import BUILD, JOUST, PATIENCE_S, TESTS, Case, Server, long, run
 
 TREE = pathlib.Path(TESTS).parent
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -171,6 +173,44 @@ class Plugins(Case):
                 self.refused(run("load", "--connect", "127.0.0.1:1", "-p", plugin), *words)
                 self.refused(run("race", "--server", "epoll", "-p", plugin), *words)
         self.refused(run("protocols", old), "version 7")
+
+    def test_a_plugin_that_is_cut_short_is_refused(self):
+        whole = pathlib.Path(self.compiled(TABLE.replace("VERSION", "1"), "tiny.so")).read_bytes()
+        cut = self.path("cut.so")
+        for size in (2000, len(whole) // 2, len(whole) - 1):
+            pathlib.Path(cut).write_bytes(whole[:size])
+            self.refused(run("protocols", cut), "cut.so", f"it is cut short: it has {size} bytes")
+
+    def never_returning(self, function):
+        """A plug-in in which a function says so, and then never returns."""
+        stuck = '{ (void)!write(2, "stuck\\n", 6); for (;;) pause(); return NULL;'
+        begin = TABLE.index("{", TABLE.index(function))
+        source = "#include <unistd.h>\n" + TABLE[:begin] + stuck + TABLE[begin + 1 :]
+        return self.compiled(source.replace("VERSION", "1").replace("OPTION", "of-no-use"), function + ".so")
+
+    def ends_at_the_second(self, process):
+        """Expects that a process whose plug-in is stuck ends by SIGINT, as often as it is needed."""
+        self.assertEqual(process.stderr.readline(), "stuck\n")
+        deadline = time.monotonic() + PATIENCE_S
+        while process.poll() is None and time.monotonic() < deadline:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertIn("ended at once", process.stderr.read())
+
+    def test_a_callback_that_never_returns_can_be_interrupted(self):
+        plugin = self.never_returning("on_message")
+        for engine in ("epoll", "threads"):
+            with self.subTest(engine), Server("-e", engine, "-p", plugin) as server:
+                port = int(server.address.rsplit(":", 1)[1])
+                with socket.create_connection(("127.0.0.1", port)) as peer:
+                    peer.sendall(b"x\n")
+                    self.ends_at_the_second(server.process)
+        plugin = self.never_returning("verify")
+        with Server("-p", "uppercase") as server:
+            command = [JOUST, "load", "-p", plugin, "--connect", server.address, "-c", "1", "-d", "1s"]
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as load:
+                self.ends_at_the_second(load)
 
     def test_options_and_limits_of_a_plugin_are_checked(self):
         plugin = self.keyvalue()

@@ -42,6 +42,8 @@ endif()
 step("make the tarball" COMMAND ${CMAKE_COMMAND} -DBUILD_DIR=${BUILD_DIR} -DNAME=joust-x -DWORK=${WORK}
                                 -P ${CMAKE_CURRENT_LIST_DIR}/../../cmake/tarball.cmake)
 step("unpack the tarball" COMMAND ${found_tar} xzf ${WORK}/joust-x.tar.gz -C ${WORK})
+step("look where its programs look for libraries"
+     COMMAND ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/search_paths.py ${WORK}/joust-x)
 step("run it" COMMAND ${WORK}/joust-x/bin/joust scenarios OUTPUT scenarios)
 expect("joust scenarios" "${scenarios}" "first-look")
 # All libraries but that of C are in the tarball.
@@ -55,5 +57,7 @@ endforeach()
 
 # Unpacked anywhere, the program of the package finds its scenarios.
 step("unpack" COMMAND ${found_dpkg-deb} --extract ${package} ${WORK}/unpacked)
+step("look where its programs look for libraries"
+     COMMAND ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/search_paths.py ${WORK}/unpacked)
 step("run it" COMMAND ${WORK}/unpacked/usr/bin/joust scenarios OUTPUT scenarios)
 expect("joust scenarios" "${scenarios}" "first-look")

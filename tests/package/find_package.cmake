@@ -20,6 +20,10 @@ foreach(file IN LISTS package_files)
 endforeach()
 
 step("run the installed program" COMMAND ${WORK}/moved/bin/joust engines)
+file(GLOB built ${BUILD_DIR}/joust*)  # the program, its modules, the relay
+step("look where the programs look for libraries"
+     COMMAND ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/search_paths.py ${built} ${BUILD_DIR}/benchmarks
+             ${BUILD_DIR}/examples ${WORK}/moved)
 step("look at what is installed" COMMAND ${PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/installed.py ${WORK}/moved)
 
 # outside: the headers, each on its own. The others: examples, copied out of the source tree as by a user.

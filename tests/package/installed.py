@@ -6,6 +6,7 @@ installed.py PREFIX"""
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,24 @@ def check_scenario(name):
             wrong.append(f"race {name} starts {program}, which is not there")
 
 
+def check_nothing_is_taken_from_the_build():
+    """Alone in another folder the program has no module and no scenario, though those of the build exist."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone = pathlib.Path(folder, "bin/joust")
+        alone.parent.mkdir()
+        shutil.copy(JOUST, alone)
+
+        def listed(what):
+            told = subprocess.run([alone, what, "--json"], stdout=subprocess.PIPE, check=True, cwd=folder)
+            return json.loads(told.stdout)
+
+        taken = [one["name"] for one in listed("engines")
+                 if one["name"].startswith(("qt", "zeromq")) and one["available"]]
+        taken += [one["name"] for one in listed("scenarios")]
+    if taken:
+        wrong.append(f"alone in a folder the program still has {taken}")
+
+
 def main():
     example = "examples/calculator/calculator.cpp"
     for needed in ("LICENSE", "docs/scenario.md", "docs/result.schema.json", example):
@@ -68,6 +87,7 @@ def main():
     for document in sorted(DOCUMENTS.rglob("*")):
         if document.suffix in (".md", ".json", ".cpp"):
             check_names(document.relative_to(PREFIX), document.read_text(encoding="utf-8"), scenarios)
+    check_nothing_is_taken_from_the_build()
     print("\n".join(wrong))
     return 1 if wrong else 0
 

@@ -21,6 +21,7 @@ void run_in_module(const char* entry, const Hosting& hosting, Stop& stop) {
 // Adds the fields that all engines on Qt have in common to the fields of one engine.
 constexpr Engine on_qt(Engine own) {
   own.wait_ignored = "Qt's event loop waits";
+  own.wait_errors_ignored = "GLib, which waits for Qt, repeats a poll() that has failed";
   own.ends_with_peer = "a QTcpSocket closes at the end of its peer's stream, and discards what is not sent";
   own.resets_are_ends = "a QTcpSocket reports a reset and the end of a stream by the same error";
   own.spins_at_shortage =
@@ -46,6 +47,7 @@ extern constinit const Engine kQtThreads = on_qt({
     .name = "qt-threads",
     .summary = "Qt: a QThread with an event loop for every client",
     .files_each = 3,  // the socket, and two of its event loop
+    .own_threads = true,
     .threads = "one per client",
     .run = [](const Hosting& hosting, Stop& stop) { run_in_module("joust_run_qt_threads", hosting, stop); },
 });
