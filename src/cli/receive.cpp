@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "base/periodic.hpp"
+#include "base/printable.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -79,6 +81,13 @@ struct Receive {
   void check_descriptors(const DescriptorRoom& room, std::size_t uploads) const;
   std::string greeting(const Engine& chosen, const Listeners& listeners) const;
 };
+
+// Returns the device and the inode of a directory. Empty if there is none.
+std::optional<std::pair<dev_t, ino_t>> identity_of(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return std::nullopt;
+  return std::pair(facts.st_dev, facts.st_ino);
+}
 
 // Returns a count of the service by its name.
 std::uint64_t count_of(const Service& service, std::string_view name) {
@@ -205,6 +214,7 @@ int Receive::run() {
   raise_descriptor_limit();
   const DescriptorRoom room(chosen.several_loops ? options.threads : 1, !chosen.several_loops);
   room.check_before();
+  const auto begun = identity_of(into);
   const auto service = server(protocol);
   check_directory();
   const auto guarded = guard.guard(*service);
@@ -234,6 +244,11 @@ int Receive::run() {
                   },
               .account = accounting.account()},
              stop);
+  if (identity_of(into) != begun)
+    complain(program,
+             fmt::format("--into {0}: this name has led to another directory meanwhile: files went into "
+                         "the one that had it at the start; a new '{1} receive' takes the new one",
+                         printable(into), program.name));
   if (!events) {
     tell(tally, *service);
     return kOk;

@@ -40,6 +40,51 @@ class Refusals(TransferCase):
             self.assertNotIn("the same command", done.stderr)
             self.make("tree/good", 10)
 
+    def test_a_time_that_cannot_be_kept_is_refused(self):
+        file, tree = self.make("tree/file", 10), self.path("tree")
+        self.make("tree/good", 10)
+        for years in (400, -400):
+            os.utime(file, (years * 31_556_952,) * 2)
+            if os.stat(file).st_mtime != years * 31_556_952:
+                self.skipTest("the file system has no such times")
+            self.refused(run("send", file, "127.0.0.1:1"), "file: was changed before 1678 or after 2262")
+            with Receiver(self.path("in")) as receiver:
+                done = run("send", "-r", tree, receiver.address, "--overwrite")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("tree/file: was changed before 1678 or after 2262", done.stderr)
+                self.assertEqual(os.listdir(self.path("in/tree")), ["good"])
+            with Receiver(tree) as receiver:
+                done = run("get", f"{receiver.address}/file", "-o", self.path("got"))
+                self.assertEqual(done.returncode, 1)
+                self.assertIn("was changed before 1678 or after 2262", done.stderr)
+                self.assertFalse(os.path.exists(self.path("got")))
+
+    def test_a_file_on_which_something_is_mounted_is_refused_at_once(self):
+        mount = 'mount --bind "$0" "$1" && shift && exec "$@"'
+        file, there = self.make("file", 10), self.make("in/file", 20)
+        large = self.make("large", 20_000_000)
+        self.make("in/large", 30)
+        for source, place in ((file, there), (large, self.path("in/large"))):
+            alone = ["unshare", "-m", "sh", "-c", mount, place, place]
+            if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
+                self.skipTest("no mounts here")
+            with Receiver(self.path("in"), program=(*alone, JOUST)) as receiver:
+                begun = time.monotonic()
+                done = run("send", source, receiver.address, "--overwrite")
+                self.assertLess(time.monotonic() - begun, 60, "a file that is being received is waited for")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("something is mounted on it", done.stderr)
+
+    def test_a_receiver_says_that_its_directory_was_replaced(self):
+        file = self.make("file", 10)
+        with Receiver(self.path("in")) as receiver:
+            os.rename(self.path("in"), self.path("moved"))
+            os.mkdir(self.path("in"))
+            self.assertEqual(run("send", file, receiver.address).returncode, 0)
+            receiver.stop()
+            self.assertIn("has led to another directory meanwhile", receiver.process.stderr.read())
+        self.assertEqual(os.listdir(self.path("moved")), ["file"])
+
     def test_what_is_left_out_fills_no_screen(self):
         self.make("tree/file", 10)
         for count in (20, 23):

@@ -29,7 +29,7 @@ constexpr std::size_t kLargestFile = 4096;  // bytes
 }
 
 // Reads a file. O_NONBLOCK: opening a FIFO without a writer must not block.
-std::string text_of_file(const std::string& path) {
+std::string token_in(const std::string& path) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   struct stat facts {};
   if (!file.is_open() || ::fstat(file.get(), &facts) != 0) refuse_file(path, std::strerror(errno));
@@ -92,7 +92,7 @@ void GuardArguments::complete() {
   const bool wanted = !file_.empty() || !from_variable.empty();
   if (!wanted) return;
   try {
-    token_.emplace(file_.empty() ? from_variable : text_of_file(file_));
+    token_.emplace(file_.empty() ? from_variable : token_in(file_));
     wipe(from_variable);
   } catch (const WeakToken& weak) {
     throw UsageError(fmt::format("{}: {}", file_.empty() ? kVariable : "--token-file " + file_, weak.what()));

@@ -31,13 +31,6 @@ bool is_whole_file(int fd) {
   return ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode) && ::lseek(fd, 0, SEEK_CUR) == 0;
 }
 
-// Returns the mode that a new file would have, which mkstemp() does not give it.
-std::uint32_t usual_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
-}
-
 int write_all(int fd, const std::byte* bytes, std::size_t size) {
   while (size > 0) {
     const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes, size); });

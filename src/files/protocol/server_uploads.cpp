@@ -103,6 +103,7 @@ void Uploads::given_up() {
 bool Uploads::skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now) {
   if (refusal.error != FileError::exists || !wishes.skips_existing) return false;
   FileAnswer<std::shared_ptr<StoredEntry>> entry = nullptr;
+  server_.storage.forget_interrupted(name);
   if (wishes.synced) entry = server_.storage.sync(name);
   const bool is_unreadable = !entry && entry.error().error == FileError::not_permitted;
   answers_.send_when_on_disk(Offered{.skipped = true}, is_unreadable ? nullptr : std::move(entry), now);

@@ -92,7 +92,7 @@ struct Seal {
 };
 // A request for a directory, which is made if it does not exist.
 struct Folder {
-  std::uint32_t mode = 0;  // permission bits of a directory that is made
+  std::uint32_t mode = 0755;  // permission bits of a directory that is made
   bool makes_parents = false;
   bool synced = false;
   std::string name{};

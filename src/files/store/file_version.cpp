@@ -34,10 +34,11 @@ timespec changed(const struct stat& facts) {
 }
 #endif
 
-// Nanoseconds since 1970. Times beyond the years 1677 and 2262 become the nearest possible number.
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+// Nanoseconds since 1970. Times beyond the years 1677 and 2262 become kMost or -kMost.
 std::int64_t nanoseconds(const timespec& time) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   const std::int64_t seconds = time.tv_sec;
   if (seconds >= kMost / kSecond) return kMost;
   if (seconds <= -kMost / kSecond) return -kMost;
@@ -45,6 +46,10 @@ std::int64_t nanoseconds(const timespec& time) {
 }
 
 }  // namespace
+
+bool is_beyond(std::int64_t time_ns) {
+  return time_ns == kMost || time_ns <= -kMost;
+}
 
 FileVersion version_of(int fd) {
   struct stat facts {};

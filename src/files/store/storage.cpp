@@ -48,6 +48,7 @@ FileError error_of(int error) {
     case EISDIR:
     case ENXIO:  // a FIFO without a reader, or a socket
     case ENODEV:
+    case ETXTBSY:  // a file system is mounted on the file (kMountedOn)
       return FileError::not_a_file;
     case ENAMETOOLONG:
       return FileError::name_refused;

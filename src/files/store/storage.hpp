@@ -80,7 +80,7 @@ struct OpenFile {
 // The properties that the sender of a whole file asks for, beside its bytes.
 struct FileWishes {
   std::int64_t modified_ns = 0;  // since 1970
-  std::uint32_t mode = 0;        // permission bits
+  std::uint32_t mode = 0644;     // permission bits
   bool overwrites = false;       // replaces an existing file, if the storage allows that
   bool skips_existing = false;   // an existing file is no error: the upload is skipped
   bool makes_parents = false;    // makes the missing directories on the path
@@ -204,6 +204,8 @@ class Storage {
   // Puts an existing file, its name and the names of the directories on its path onto the disk. Returns null
   // if the files are on no disk.
   virtual FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view /*name*/) { return nullptr; }
+  // Forgets what an interrupted upload of this name has left, because the file that is there is wanted.
+  virtual void forget_interrupted(std::string_view /*name*/) {}
   // Remembers the digest of the whole file. Without effect unless the file is settled.
   virtual void remember(const OpenFile& file, const Digest& digest) = 0;
   // True if so many complete files, each with an open descriptor, wait for the disk that no further files

@@ -8,6 +8,7 @@
 
 #include "base/printable.hpp"
 #include "base/random.hpp"
+#include "files/store/file_version.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/obstacle.hpp"
 #include "files/transfer/transfer_session.hpp"
@@ -115,6 +116,7 @@ void FileDownload::begin() {
 }
 
 void FileDownload::make_file(const file::Facts& facts) {
+  if (is_beyond(facts.modified_ns)) return give_up(fmt::format("{} {}", printable(item_.name), kBeyond));
   FileWishes wishes = owner_.plan().wishes;
   wishes.modified_ns = facts.modified_ns;
   wishes.mode = facts.mode.value_or(0644);

@@ -18,9 +18,9 @@
 
 #include "base/check.hpp"
 #include "base/printable.hpp"
+#include "files/store/disk/temporary_name.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
-#include "files/store/disk/temporary_name.hpp"
 #include "files/transfer/remote_tree.hpp"
 
 namespace joust::transfer {
@@ -89,6 +89,7 @@ class Collector {
   std::string add_file(SourceItem item) {
     if (const auto objection = objection_to(item.name); !objection.empty())
       return unnamed(item.path, objection);
+    if (is_beyond(item.version.modified_ns)) return fmt::format("{}: {}", printable(item.path), kBeyond);
     list_.bytes += item.version.size;
     list_.items.push_back(std::move(item));
     return {};

@@ -159,6 +159,27 @@ TEST_F(GroupOfFiles, GoIntoANewFolderWhereTheOldOneWasMovedAway) {
   EXPECT_TRUE(fs::is_empty(folder_.file("outside")));
 }
 
+// The path of one leads to their folder, and that of the other does not.
+TEST_F(GroupOfFiles, OfAFolderThatWasRenamedGoWhereTheirPathsLead) {
+  for (int round = 0; round < 40; ++round) {
+    std::vector<std::shared_ptr<Upload>> uploads;  // the first 40 keep the thread busy, so that two meet
+    for (int i = 0; i < 40; ++i) uploads.push_back(upload_text(fmt::format("busy{}/{}", round, i), "text"));
+    const std::string before = fmt::format("x{}", round), after = fmt::format("y{}", round);
+    const auto a = upload_text(before + "/a", "a");
+    fs::rename(path(before), path(after));
+    const auto b = upload_text(after + "/b", "b");
+    const bool is_a_first = round % 2 == 0;
+    uploads.push_back(is_a_first ? a : b);
+    uploads.push_back(is_a_first ? b : a);
+    const auto answers = checked(uploads);
+    const auto& of_a = answers[is_a_first ? 40 : 41];
+    ASSERT_FALSE(of_a) << round;
+    EXPECT_EQ(of_a.error().error, FileError::not_found) << round;
+    EXPECT_TRUE(answers[is_a_first ? 41 : 40]) << round;
+    EXPECT_FALSE(fs::exists(path(after + "/a"))) << "it was sent as x/a";
+  }
+}
+
 // What is there in the old one says nothing of the new one.
 TEST_F(GroupOfFiles, AreNotJudgedByWhatIsInTheFolderThatWasMovedAway) {
   ASSERT_TRUE(checked({upload_text("sub/there", "old")})[0]);

@@ -162,11 +162,10 @@ class SlowFile : public NewFile, public GroupCommit::Member {
     over_ = true;
     over_.notify_all();
   }
-  std::expected<ReplacedBytes, int> publish(int /*fd*/, bool /*synced*/) override { return std::nullopt; }
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
   void abandon() override {}
   void let_go() override {}
-  NewFile& place() override { return *this; }
+  NewFile& new_file() override { return *this; }
   int number() const override { return -1; }
   void committed(std::expected<ReplacedBytes, int> /*published*/) override {}
 

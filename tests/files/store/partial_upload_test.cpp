@@ -56,6 +56,19 @@ TEST_F(PartialUpload, GoesOnAfterItsProcessWasKilled) {
   EXPECT_GE(goes_on(6 * kMiB), 5 * kMiB);
 }
 
+TEST_F(PartialUpload, GoesWhenTheFileThatItWasToReplaceIsWanted) {
+  const auto left = killed_after(6 * kMiB);
+  std::ofstream(path("new")) << "the old one";
+  put_back(left);
+  storage().forget_interrupted("old");
+  EXPECT_EQ(hidden(), left) << "of another name";
+  ASSERT_TRUE(storage().sync("new"));
+  EXPECT_EQ(hidden(), left) << "whoever asks for the disk may send another version next";
+  storage().forget_interrupted("new");
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_EQ(text_of(path("new")), "the old one");
+}
+
 // Zeros that stand for what could not be read. An ordinary loss takes nothing of what was noted.
 TEST_F(PartialUpload, GoesOnBeforeBytesThatAreNotTheSources) {
   for (const bool distrusted : {false, true}) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "failing_calls.hpp"
+#include "files/store/disk/group_commit.hpp"
 #include "files/store/quota/quota.hpp"
 #include "files/store/storage_fixture.hpp"
 
@@ -187,7 +188,7 @@ TEST_F(QuotaOfOneName, CountsOffEachFileOnceWhereUploadsFinishTogether) {
       const auto own_size = static_cast<off_t>(100 + round * kThreads + thread);
       EXPECT_EQ(::ftruncate(file->descriptor().get(), own_size), 0);
       together.arrive_and_wait();
-      const auto size = file->publish(file->descriptor().get(), false);
+      const auto size = joust::publish(*file, file->descriptor().get(), false);
       const std::lock_guard lock(mutex);
       replaced.insert(size.value().value());
     }

@@ -132,7 +132,7 @@ TEST_F(TransferFolders, HaveTheirModesWhateverComesIntoThem) {
   source("tree/closed/large", content(kRangeBytes + 5));
   const std::vector<std::pair<std::string, mode_t>> modes{
       {"private/deep/er", 0750}, {"private/deep", 0711}, {"private", 0700}, {"closed/in", 0500},
-      {"closed/empty", 0111},    {"closed", 0555},       {"", 0751}};
+      {"closed/empty", 0511},    {"closed", 0555},       {"", 0751}};
   const auto set = [](const std::string& path, mode_t mode) { ASSERT_EQ(::chmod(path.c_str(), mode), 0); };
   for (const auto& [name, mode] : modes) set(from + "/" + name, mode);
   for (const bool is_lost : {false, true}) {
@@ -151,6 +151,7 @@ TEST_F(TransferFolders, HaveTheirModesWhateverComesIntoThem) {
     for (const auto& [name, mode] : modes) set(path("tree/" + name), 0700);
     fs::remove_all(path("tree"));
   }
+  for (const auto& [name, mode] : modes) set(from + "/" + name, 0700);
 }
 
 TEST_F(TransferFolders, KeepTheModesTheyHaveUnlessTheyAreOverwritten) {

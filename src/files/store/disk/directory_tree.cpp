@@ -48,9 +48,9 @@ std::expected<std::unique_ptr<NewFile>, int> DirectoryTree::create(std::string_v
   return create_in<TemporaryFile>(std::move(parent), name, rules);
 }
 
-void DirectoryTree::remove_partial(std::string_view name) {
-  if (const auto parent = tree_.directory().open_parent(name))
-    joust::remove_partial(parent->fd->get(), parent->last);
+bool DirectoryTree::remove_partial(std::string_view name) {
+  const auto parent = tree_.directory().open_parent(name);
+  return parent && joust::remove_partial(parent->fd->get(), parent->last);
 }
 
 std::expected<std::shared_ptr<NamedEntry>, int> DirectoryTree::make_folder(std::string_view name,

@@ -29,7 +29,7 @@ class DirectoryTree : public FileTree {
   // been moved, so nothing is ever published outside.
   std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                       const NewFileRules& rules) override;
-  void remove_partial(std::string_view name) override;
+  bool remove_partial(std::string_view name) override;
   std::expected<std::shared_ptr<NamedEntry>, int> make_folder(std::string_view name,
                                                               const NewFileRules& rules) override;
   std::expected<std::shared_ptr<NamedEntry>, int> find(std::string_view name) override;

@@ -11,9 +11,9 @@
 
 #include "base/available.hpp"
 #include "base/fd.hpp"
+#include "files/store/disk/journal.hpp"
 #include "files/store/folder_listing.hpp"
 #include "files/store/quota/quota.hpp"
-#include "files/store/disk/journal.hpp"
 
 // The way of a file or a directory onto the disk, and to its name:
 //
@@ -22,7 +22,7 @@
 //                    PartialFile     hidden beside its journal, stays when it is interrupted: a large file
 //     make_folder(), find() --> NamedEntry: has its name, and is to be synced
 //
-//     publish(), or GroupCommit for many of them together:
+//     publish() (group_commit.hpp), for one of them or many together:
 //       complete()         time and mode
 //       fsync()            the disk has the bytes
 //       confirm_folder()   the path still leads to the folder of the file
@@ -32,6 +32,10 @@
 //     FolderTree keeps what all of them share: the folder of the newest files, directories that are on the
 //     disk, and what the disk has failed to take.
 namespace joust {
+
+// The errno of take_name() where a file system is mounted on the existing file. The call itself fails with
+// EBUSY then, which would mean here that another process receives the file: its sender would try again.
+inline constexpr int kMountedOn = ETXTBSY;
 
 enum class Existing : unsigned char { keep, replace };
 
@@ -55,17 +59,15 @@ class NewFile {
 
   Fd& descriptor() { return fd_; }  // for reading and writing; may be moved from
 
-  // Gives the file its name, atomically. `fd` is its descriptor, borrowed. `synced`: the disk has the file
-  // before it has the name, and has the name at the end. Returns the errno on failure: EEXIST if an existing
-  // file must be kept. A file that the disk did not take is abandoned.
-  virtual std::expected<ReplacedBytes, int> publish(int fd, bool synced) = 0;
-  // The steps of publish(), for callers that sync many files together. complete() sets everything beside the
-  // bytes. Then the caller syncs the file, and calls confirm_folder(), take_name() and sync_folder().
-  virtual int complete(int /*fd*/) { return 0; }  // returns the errno, or 0
+  // The steps of publish(), which alone knows their order. `fd` is the file's descriptor, borrowed.
+  // Sets everything beside the bytes. Returns the errno, or 0.
+  virtual int complete(int /*fd*/) { return 0; }
   // Returns ENOENT if the path no longer leads to the folder: no file may get a name outside of the tree.
   virtual int confirm_folder() { return 0; }
   virtual bool has_name() const { return replaced() != nullptr; }  // true: confirm_folder() is not needed
-  virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;
+  // Gives the file its name, atomically. Returns the errno on failure: EEXIST if an existing file must be
+  // kept.
+  virtual std::expected<ReplacedBytes, int> take_name(int fd) = 0;  // may fail with kMountedOn
   // The size of the file that was replaced. Set by take_name(), also if publish() failed after that. Null
   // before.
   virtual const ReplacedBytes* replaced() const { return nullptr; }
@@ -118,8 +120,9 @@ class FileTree {
   virtual std::expected<std::unique_ptr<NewFile>, int> create(std::string_view name,
                                                               const NewFileRules& rules) = 0;
 
-  // Removes the partial file that an interruption has left for this name, unless it is being resumed.
-  virtual void remove_partial(std::string_view /*name*/) {}
+  // Removes the partial file that an interruption has left for this name, unless it is being resumed. Returns
+  // whether there was one, and it is gone.
+  virtual bool remove_partial(std::string_view /*name*/) { return false; }
 
   // Makes a directory. The rules give its mode, whether missing parents are made, and the quota that pays. An
   // existing directory is left as it is, or gets the mode if existing ones are to be replaced. Fails with

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
-#include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/system/start_writing.hpp"
@@ -17,36 +17,70 @@ namespace {
 
 constexpr std::size_t kMostOfGroup = 256;  // the first file of a group is answered with the last
 
-// Uses the answer for the first file of a folder for the files that follow in that folder.
-class OncePerFolder {
- public:
-  using Folder = std::pair<dev_t, ino_t>;
-
-  template <typename Ask>
-  int ask(const Folder& folder, Ask question) {
-    if (last_ != folder) answer_ = question();
-    last_ = folder;
-    return answer_;
-  }
-
- private:
-  std::optional<Folder> last_{};
-  int answer_ = 0;
-};
-
 }  // namespace
 
-// Catches a lack of memory here, because a thread has no caller that could.
+void publish(std::span<Publication> files, bool synced, const std::atomic<bool>* ending) {
+  // Runs a step for each file that has no error yet. A lack of memory is an error of the file as well: a
+  // thread has no caller that could catch it.
+  const auto each = [&](auto step) {
+    for (Publication& one : files) {
+      if (!one.result) continue;
+      try {
+        const int error = ending != nullptr && *ending ? ECANCELED : step(one);
+        if (error != 0) one.result = std::unexpected(error);
+      } catch (const std::bad_alloc&) {
+        one.result = std::unexpected(ENOMEM);
+      }
+    }
+  };
+  // Mode and time of a file are set before its sync.
+  each([&](const Publication& one) {
+    const int error = one.file->complete(one.fd);
+    if (error == 0 && synced && one.fd >= 0 && files.size() > 1) start_writing(one.fd);
+    return error;
+  });
+  // The kernel reports such an error once and then treats the pages as written: a later attempt would read
+  // from memory what the disk does not have.
+  each([&](const Publication& one) {
+    if (!synced || one.fd < 0 || retry_interrupted([&] { return ::fsync(one.fd); }) == 0) return 0;
+    const int error = errno;
+    one.file->abandon();
+    return error;
+  });
+  // Each file is asked just before it gets its name. The answer for another file of the same folder says
+  // nothing: a folder that was renamed meanwhile is reached by one of two paths only.
+  each([](Publication& one) {
+    if (const int error = one.file->has_name() ? 0 : one.file->confirm_folder(); error != 0) return error;
+    one.result = one.file->take_name(one.fd);
+    return 0;
+  });
+  if (!synced) return;
+  // A folder that is on the disk is synced for the other files in it too. An error is the file's own: it may
+  // be one of its path.
+  each([&](Publication& one) {
+    struct stat facts {};
+    if (one.file->folder() >= 0 && ::fstat(one.file->folder(), &facts) != 0) return errno;
+    const std::pair folder{facts.st_dev, facts.st_ino};
+    if (std::ranges::find(files, std::optional(folder), &Publication::synced_folder) != files.end()) return 0;
+    const int error = one.file->sync_folder(one.fd);
+    if (error == 0) one.synced_folder = folder;
+    return error;
+  });
+}
+
+std::expected<ReplacedBytes, int> publish(NewFile& file, int fd, bool synced) {
+  Publication one{.file = &file, .fd = fd};
+  publish(std::span(&one, 1), synced);
+  return one.result;
+}
+
 void GroupCommit::Member::publish_alone() {
-  try {
-    committed(place().publish(number(), true));
-  } catch (const std::bad_alloc&) {
-    committed(std::unexpected(ENOMEM));
-  }
+  committed(publish(new_file(), number(), true));
 }
 
 GroupCommit::GroupCommit() {
-  group_.reserve(kMostOfGroup);
+  members_.reserve(kMostOfGroup);
+  files_.reserve(kMostOfGroup);
 }
 
 GroupCommit::~GroupCommit() {
@@ -70,92 +104,28 @@ bool GroupCommit::add(const std::shared_ptr<Member>& file) {
 
 void GroupCommit::run() {
   while (gather()) {
-    const std::size_t taken = group_.size();
-    commit();
-    for (const File& file : group_) file.member->committed(file.result);
-    group_.clear();  // may hold the last references
+    const std::size_t taken = members_.size();
+    publish(files_, true, &ending_);
+    for (std::size_t i = 0; i < taken; ++i) members_[i]->committed(files_[i].result);
+    files_.clear();
+    members_.clear();  // may hold the last references
     count_ -= taken;
   }
 }
 
 bool GroupCommit::gather() {
   const std::lock_guard lock(mutex_);
-  while (!ending_ && !waiting_.empty() && group_.size() < kMostOfGroup) {
-    if (auto member = waiting_.front().lock())
-      group_.push_back({.member = std::move(member)});
-    else
+  while (!ending_ && !waiting_.empty() && members_.size() < kMostOfGroup) {
+    if (auto member = waiting_.front().lock()) {
+      files_.push_back({.file = &member->new_file(), .fd = member->number()});
+      members_.push_back(std::move(member));
+    } else {
       --count_;
+    }
     waiting_.pop_front();
   }
-  running_ = !group_.empty();
+  running_ = !members_.empty();
   return running_;
-}
-
-// Runs a step for each file that has no error yet. The error of a step becomes the file's result, as does a
-// lack of memory: this thread has no caller that could catch it.
-template <typename Step>
-void GroupCommit::each_that_goes_on(Step step) {
-  for (File& file : group_) {
-    if (!file.result) continue;
-    try {
-      if (const int error = ending_ ? ECANCELED : step(file); error != 0)
-        file.result = std::unexpected(error);
-    } catch (const std::bad_alloc&) {
-      file.result = std::unexpected(ENOMEM);
-    }
-  }
-}
-
-// Runs each step for all files before the next one. Mode and time of a file are set before its sync, and its
-// name after it.
-void GroupCommit::commit() {
-  each_that_goes_on([](const File& file) {
-    const int error = file.member->place().complete(file.member->number());
-    if (error == 0 && file.member->number() >= 0) start_writing(file.member->number());
-    return error;
-  });
-  each_that_goes_on([](const File& file) {
-    const int fd = file.member->number();
-    if (fd < 0 || retry_interrupted([&] { return ::fsync(fd); }) == 0) return 0;
-    const int error = errno;
-    file.member->place().abandon();  // as publish() does then
-    return error;
-  });
-  find_folders();
-  take_names();
-  sync_folders();
-}
-
-void GroupCommit::find_folders() {
-  each_that_goes_on([](File& file) {
-    const int folder = file.member->place().folder();
-    struct stat facts {};
-    if (folder >= 0 && ::fstat(folder, &facts) != 0) return errno;
-    file.folder = {facts.st_dev, facts.st_ino};
-    return 0;
-  });
-  std::ranges::sort(group_, {}, &File::folder);
-}
-
-// Checks a folder once, just before the names of all files in it.
-void GroupCommit::take_names() {
-  OncePerFolder confirmed;
-  each_that_goes_on([&](File& file) {
-    NewFile& place = file.member->place();
-    const auto look = [&] { return place.confirm_folder(); };
-    if (const int error = place.has_name() ? 0 : confirmed.ask(file.folder, look); error != 0) return error;
-    file.result = place.take_name(file.member->number());
-    return 0;
-  });
-}
-
-// Syncs each folder once. The disk may have refused a name: all files in the folder get the error.
-void GroupCommit::sync_folders() {
-  OncePerFolder synced;
-  each_that_goes_on([&](const File& file) {
-    const int fd = file.member->number();
-    return synced.ask(file.folder, [&] { return file.member->place().sync_folder(fd); });
-  });
 }
 
 }  // namespace joust

@@ -10,6 +10,8 @@
 #include <expected>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,6 +24,23 @@ namespace joust {
 // wait.
 inline constexpr std::uint64_t kPublishedAlone = 4 << 20;
 
+// One of the files that are published together, and what has become of it.
+struct Publication {
+  NewFile* file = nullptr;  // borrowed
+  int fd = -1;              // its descriptor, borrowed; -1: a directory that cannot be opened for a sync
+  std::expected<ReplacedBytes, int> result{};  // the errno on failure
+
+  std::optional<std::pair<dev_t, ino_t>> synced_folder{};  // used by publish()
+};
+
+// Gives files their names, atomically for each. `synced`: the disk has each file before it has the name, and
+// has the name at the end. Each step is done for all files before the next one, and a folder is synced once
+// for all files in it. The error of a step is the file's result, and ends its publication: EEXIST if an
+// existing file must be kept, ENOENT if its path no longer leads to its folder, ECANCELED if `ending` has
+// become true. A file that the disk did not take is abandoned.
+void publish(std::span<Publication> files, bool synced, const std::atomic<bool>* ending = nullptr);
+std::expected<ReplacedBytes, int> publish(NewFile& file, int fd, bool synced);  // one file
+
 // Publishes synced files in groups, on a thread of its own. A disk takes about as long for a hundred small
 // files as for one: it is given the bytes of all files, then synced for each file, and once for each folder.
 // A group consists of the files that were added while the group before was under way.
@@ -31,7 +50,7 @@ class GroupCommit {
   // is called.
   class Member {
    public:
-    virtual NewFile& place() = 0;
+    virtual NewFile& new_file() = 0;
     // Returns the descriptor of the file; -1: a directory that cannot be opened for a sync.
     virtual int number() const = 0;
     // Receives the result of publish(). Called on the thread that publishes.
@@ -58,28 +77,18 @@ class GroupCommit {
   std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }
 
  private:
-  struct File {
-    std::shared_ptr<Member> member;
-    std::expected<ReplacedBytes, int> result{};
-    std::pair<dev_t, ino_t> folder{};
-  };
-
   void run();
   bool gather();  // false: no file waits
-  void commit();
-  void find_folders();
-  void take_names();
-  void sync_folders();
-  template <typename Step>
-  void each_that_goes_on(Step step);
 
   std::mutex mutex_;
   std::deque<std::weak_ptr<Member>> waiting_;
   bool running_ = false;
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> ending_{false};
-  std::vector<File> group_;  // used by the thread only; never longer than its reserved size
-  DigestWorker worker_;      // destroyed first: no group is under way after that
+  // The group under way, used by the thread only; never longer than its reserved size.
+  std::vector<std::shared_ptr<Member>> members_;
+  std::vector<Publication> files_;
+  DigestWorker worker_;  // destroyed first: no group is under way after that
 };
 
 }  // namespace joust

@@ -113,13 +113,6 @@ void NamedEntry::sync(GroupCommit* commits, DigestWorker* thread) {
   publish_alone();
 }
 
-std::expected<ReplacedBytes, int> NamedEntry::publish(int fd, bool synced) {
-  if (!synced) return std::nullopt;
-  if (fd >= 0 && retry_interrupted([&] { return ::fsync(fd); }) != 0) return std::unexpected(errno);
-  if (const int error = sync_folder(fd); error != 0) return std::unexpected(error);
-  return std::nullopt;
-}
-
 void NamedEntry::committed(std::expected<ReplacedBytes, int> published) {
   if (is_watched_) {
     if (!published) tree_.note_failure(version_, published.error());

@@ -42,7 +42,6 @@ class NamedEntry : public NewFile,
   bool was_there() const override { return was_there_; }
   FileAnswer<bool> is_on_disk() override;
 
-  std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
   bool has_name() const override { return true; }
   int sync_folder(int fd) override { return tree_.sync_names(name_, folder(), fd); }
@@ -50,7 +49,7 @@ class NamedEntry : public NewFile,
   void abandon() override {}
   void let_go() override {}
 
-  NewFile& place() override { return *this; }
+  NewFile& new_file() override { return *this; }
   int number() const override { return fd_.get(); }
   void committed(std::expected<ReplacedBytes, int> published) override;
 

@@ -12,8 +12,8 @@
 #include "base/check.hpp"
 #include "base/system/nameless_file.hpp"
 #include "files/store/disk/rename.hpp"
-#include "files/store/storage.hpp"
 #include "files/store/disk/temporary_name.hpp"
+#include "files/store/storage.hpp"
 
 namespace joust {
 namespace {
@@ -108,23 +108,6 @@ std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
   return static_cast<std::uint64_t>(facts.st_size);
 }
 
-std::expected<ReplacedBytes, int> TemporaryFile::publish(int fd, bool synced) {
-  if (const int error = complete(fd); error != 0) return std::unexpected(error);
-  // The kernel reports such an error once and then treats the pages as written: a later attempt would read
-  // from memory what the disk does not have.
-  if (synced && retry_interrupted([&] { return ::fsync(fd); }) != 0) {
-    const int error = errno;
-    abandon();
-    return std::unexpected(error);
-  }
-  if (!has_name())
-    if (const int error = confirm_folder(); error != 0) return std::unexpected(error);
-  const auto replaced = take_name(fd);
-  if (replaced && synced)
-    if (const int error = sync_folder(fd); error != 0) return std::unexpected(error);
-  return replaced;
-}
-
 int TemporaryFile::sync_folder(int fd) {
   return tree_.sync_names(name_, folder(), fd);
 }
@@ -196,6 +179,7 @@ int TemporaryFile::rename_into_place() const {
   const char* const to = parent_.last.c_str();
   const bool replaces = rules_.existing == Existing::replace;
   if (rename_in(in, from, to, replaces) == 0) return 0;
+  if (errno == EBUSY) return kMountedOn;
   if (replaces || (errno != EINVAL && errno != ENOSYS && errno != EPERM)) return errno;
   // The file system or the kernel has no rename that never replaces; linkat() never replaces.
   if (::linkat(in, from, in, to, 0) != 0) return errno;

@@ -24,7 +24,6 @@ class TemporaryFile : public NewFile {
 
   virtual int create();  // returns the errno, or 0
 
-  std::expected<ReplacedBytes, int> publish(int fd, bool synced) override;
   int complete(int fd) override;
   int confirm_folder() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;

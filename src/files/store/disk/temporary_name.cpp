@@ -69,15 +69,15 @@ int remove_left(int folder, const std::string& name) {
 }
 
 // Removes the journal first: no process looks for a journal without its file.
-void remove_partial(int folder, std::string_view last_part) {
+bool remove_partial(int folder, std::string_view last_part) {
   const std::string name = temporary_name(kPartialFile, last_part);
   const Fd left(retry_interrupted([&] { return ::openat(folder, name.c_str(), kLooked); }));
   struct stat facts {};
   if (!left.is_open() || lock_file(left.get()) != 0 || ::fstat(left.get(), &facts) != 0 || !is_own(facts))
-    return;
-  if (!is_named(left.get(), folder, name)) return;
+    return false;
+  if (!is_named(left.get(), folder, name)) return false;
   ::unlinkat(folder, temporary_name(kJournalFile, last_part).c_str(), 0);
-  ::unlinkat(folder, name.c_str(), 0);
+  return ::unlinkat(folder, name.c_str(), 0) == 0;
 }
 
 void remove_second_name(int folder, std::string_view last_part, const struct stat& facts) {

@@ -37,8 +37,9 @@ bool is_named(int fd, int folder, const std::string& name);
 // Removes the file of that name. Returns the errno, or 0: ENOENT if no such file exists, EBUSY if it is
 // locked.
 int remove_left(int folder, const std::string& name);
-// Removes an interrupted large file with its journal, unless it is being resumed.
-void remove_partial(int folder, std::string_view last_part);
+// Removes an interrupted large file with its journal, unless it is being resumed. Returns whether it is gone;
+// false if there was none.
+bool remove_partial(int folder, std::string_view last_part);
 // Removes the temporary one of two names of a file, whose `facts` these are. A process that was killed
 // between linkat() and unlinkat() leaves a file with two names.
 void remove_second_name(int folder, std::string_view last_part, const struct stat& facts);

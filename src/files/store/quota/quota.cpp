@@ -112,6 +112,11 @@ std::size_t KeptShares::count() const {
   return shares_.size();
 }
 
+bool KeptShares::has(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return shares_.contains(name);
+}
+
 std::unique_ptr<QuotaShare> KeptShares::take(std::string_view name) {
   const std::lock_guard lock(mutex_);
   return take_now(name);

@@ -86,6 +86,7 @@ class KeptShares {
   // Keeps the share of a file whose first `there` bytes stay.
   void keep(std::string_view name, std::unique_ptr<QuotaShare> share, std::uint64_t there, PeerAddress from);
   std::unique_ptr<QuotaShare> take(std::string_view name);  // null if none is kept
+  bool has(std::string_view name) const;
   std::size_t count() const;
 
  private:

@@ -314,7 +314,7 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = is_right();
   if (right && !traits_.rehearsal && !published_) {
-    published_ = place_->publish(file_.number(), traits_.synced);
+    published_ = publish(*place_, file_.number(), traits_.synced);
     keep_share();
   }
   const bool has_name = published_ && *published_;
@@ -333,7 +333,7 @@ std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
     sync_ = Sync::not_begun;
     over_ = false;
   }
-  return refused(error_of(error));
+  return refused(error_of(error), error == kMountedOn ? "something is mounted on it" : "");
 }
 
 // No thread publishes the upload now, because such a thread would hold a reference.

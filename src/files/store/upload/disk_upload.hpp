@@ -61,7 +61,7 @@ class DiskUpload : public Upload,
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
 
-  NewFile& place() override { return *place_; }
+  NewFile& new_file() override { return *place_; }
   int number() const override { return file_.number(); }
   void committed(std::expected<ReplacedBytes, int> published) override;
 

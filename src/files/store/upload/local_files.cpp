@@ -14,6 +14,7 @@
 #include "base/check.hpp"
 #include "base/system/memory_file.hpp"
 #include "files/store/disk/disk_space.hpp"
+#include "files/store/disk/group_commit.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/upload/tree_storage.hpp"
@@ -64,7 +65,7 @@ class OutputSink : public KeepingSink {
   OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
       : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
   FileAnswer<void> accept() override {
-    if (const auto published = place_->publish(file_.number(), false); !published)
+    if (const auto published = publish(*place_, file_.number(), false); !published)
       return refuse("naming the output", published.error());
     return {};
   }

@@ -33,7 +33,6 @@ class MemoryTree::MemoryFile : public NewFile {
       : tree_(tree), name_(name), existing_(existing), kept_(std::move(kept)) {
     fd_ = std::move(fd);
   }
-  std::expected<ReplacedBytes, int> publish(int fd, bool /*synced*/) override { return take_name(fd); }
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override {
     return tree_.publish(name_, existing_, kept_);
   }

@@ -152,7 +152,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   if (!place) return not_made(place.error());
   // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
   const bool outlives = request.wishes && request.wishes->outlives;
-  if (!outlives && !request.rehearsal && kept_.take(request.name)) files_->remove_partial(request.name);
+  if (!outlives && !request.rehearsal && kept_.has(request.name)) forget_interrupted(request.name);
   return DiskUpload::begin(std::move(*place), std::move(*slot), request,
                            {.how = rules_.write,
                             .quota = &quota_,
@@ -196,6 +196,11 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name
   const bool is_large = version_of(file->number()).size >= kPublishedAlone;
   is_large ? file->sync(nullptr, &publisher_) : file->sync(&commits_);
   return file;
+}
+
+// Its share is given back when its files are gone: one that goes on right now keeps both.
+void TreeStorage::forget_interrupted(std::string_view name) {
+  if (!samples_.contains(name) && files_->remove_partial(name)) kept_.take(name);
 }
 
 void TreeStorage::remember(const OpenFile& file, const Digest& digest) {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/shared_memory.hpp"
-#include "files/store/upload/disk_upload.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/quota/quota.hpp"
 #include "files/store/storage.hpp"
+#include "files/store/upload/disk_upload.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
@@ -47,6 +47,7 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<StoredEntry>> make_folder(std::string_view name,
                                                        const FileWishes& wishes) override;
   FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
+  void forget_interrupted(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
   bool is_crowded() const override { return waiting() >= most_waiting_; }
 
