@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <sstream>
 
@@ -10,9 +12,10 @@ namespace joust::hosts {
 namespace {
 
 constexpr std::size_t kLongestHead = 80;
+constexpr std::array<std::string_view, 3> kKinds{"message", "ended", "interrupt"};  // by Frame::Kind
 
 std::string head_of(const Frame& frame) {
-  return fmt::format("{} {} {}\n", frame.kind == Frame::Kind::message ? "message" : "ended", frame.rank,
+  return fmt::format("{} {} {}\n", kKinds[static_cast<std::size_t>(frame.kind)], frame.rank,
                      frame.body.size());
 }
 
@@ -23,11 +26,12 @@ std::optional<Frame> frame_of(const std::string& head, std::size_t& bytes) {
   Frame frame;
   std::int64_t length = 0;
   if (!(words >> kind >> frame.rank >> length)) return std::nullopt;
-  if (kind != "message" && kind != "ended") return std::nullopt;
+  const auto known = std::ranges::find(kKinds, kind);
+  if (known == kKinds.end()) return std::nullopt;
   if (frame.rank < 0 || length < 0) return std::nullopt;
   bytes = static_cast<std::size_t>(length);
   if (bytes > kMostMessageBytes) return std::nullopt;
-  frame.kind = kind == "message" ? Frame::Kind::message : Frame::Kind::ended;
+  frame.kind = static_cast<Frame::Kind>(known - kKinds.begin());
   return frame;
 }
 

@@ -15,15 +15,17 @@ inline constexpr std::size_t kMostMessageBytes = std::size_t{64} << 20;
 // A message between a process of joust and its relay (relay/main.cpp).
 struct Frame {
   enum class Kind : unsigned char {
-    message,  // from or to the process of `rank`
-    ended,    // that process has ended, or cannot be reached; the body is the reason
+    message,    // from or to the process of `rank`
+    ended,      // that process has ended, or cannot be reached; the body is the reason
+    interrupt,  // to that process: its relay asks it to end in order, as a terminal does (SIGINT); no body
   };
   Kind kind = Kind::message;
   int rank = 0;
   std::string body{};
 };
 
-// Returns the bytes of a frame: a line, "message 2 17" (the last are the bytes of the body), then the body.
+// Returns the bytes of a frame: a line, "message 2 17" (the kind, the rank, the bytes of the body), then the
+// body.
 std::string bytes_of(const Frame& frame);
 
 // Reads frames from bytes that come in any pieces.

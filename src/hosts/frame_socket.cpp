@@ -27,17 +27,19 @@ FrameSocket::FrameSocket(Fd socket) : socket_(std::move(socket)) {
   checked(::fcntl(socket_.get(), F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");  // it came through exec
 }
 
-bool FrameSocket::wait(short events, Time deadline) {
+std::optional<bool> FrameSocket::wait(short events, Time deadline) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
   pollfd event{socket_.get(), events, 0};
-  return ::poll(&event, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000))) > 0;
+  const int ready = ::poll(&event, 1, static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
+  return ready < 0 ? std::nullopt : std::optional(ready > 0);
 }
 
 std::expected<void, std::string> FrameSocket::read_some() {
   std::array<char, 65536> buffer;
   const ssize_t got =
       retry_interrupted([&] { return ::recv(socket_.get(), buffer.data(), buffer.size(), 0); });
-  if (got == 0) return std::unexpected(kClosed);
+  if (got == 0 || (got < 0 && errno == ECONNRESET))  // closed before it had read all
+    return std::unexpected(kClosed);
   if (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return std::unexpected(std::strerror(errno));
   if (got > 0) reader_.take({buffer.data(), static_cast<std::size_t>(got)});
   return {};
@@ -76,10 +78,10 @@ std::expected<void, std::string> FrameSocket::send(const Frame& frame, Time dead
 std::expected<std::optional<Frame>, std::string> FrameSocket::receive(Time deadline) {
   for (;;) {
     if (auto frame = reader_.next(); !frame || *frame) return frame;
-    const bool is_ready = wait(POLLIN, deadline);
-    if (is_ready)
+    const auto is_ready = wait(POLLIN, deadline);
+    if (is_ready.value_or(false))
       if (const auto read = read_some(); !read) return std::unexpected(read.error());
-    if (!is_ready && Clock::now() >= deadline) return std::nullopt;
+    if (!is_ready || (!*is_ready && Clock::now() >= deadline)) return std::nullopt;
   }
 }
 

@@ -33,12 +33,13 @@ class FrameSocket {
   // Sends what there is room for, from the first of the bytes of a frame on, and returns how many that were.
   // Does not wait.
   std::expected<std::size_t, std::string> send_some(std::string_view bytes);
-  // Returns the next frame, or nothing if none has come by the deadline. Returns the reason if none will
-  // come: the other end has closed, or sends something else.
+  // Returns the next frame, or nothing if none has come by the deadline, or before a signal. Returns the
+  // reason if none will come: the other end has closed, or sends something else.
   std::expected<std::optional<Frame>, std::string> receive(Time deadline);
 
  private:
-  bool wait(short events, Time deadline);
+  // Returns whether the socket is ready; nothing after a signal.
+  std::optional<bool> wait(short events, Time deadline);
   std::expected<void, std::string> read_some();
 
   Fd socket_;

@@ -4,13 +4,11 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
+
+#include "base/own_file.hpp"
 
 namespace joust::hosts {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::optional<int> number_in(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -20,6 +18,16 @@ std::optional<int> number_in(const char* variable) {
   const auto read = std::from_chars(text, end, number);
   if (read.ec != std::errc() || read.ptr != end || number < 0) return std::nullopt;
   return number;
+}
+
+// The system shows the environment of a program from its memory, so the bytes are overwritten too.
+std::string taken_key() {
+  char* const variable = std::getenv(kKeyVariable);
+  if (variable == nullptr) return {};
+  std::string key = variable;
+  for (std::size_t i = 0; i < key.size(); ++i) static_cast<volatile char*>(variable)[i] = 0;
+  ::unsetenv(kKeyVariable);
+  return key;
 }
 
 }  // namespace
@@ -34,18 +42,16 @@ std::optional<Rank> take_rank() {
   return Rank{.rank = *rank,
               .size = *size,
               .relay = relay.value_or(-1),
-              .on_one_host = number_in("OMPI_COMM_WORLD_LOCAL_SIZE") == size};
+              .on_one_host = number_in("OMPI_COMM_WORLD_LOCAL_SIZE") == size,
+              .key = relay ? taken_key() : std::string()};  // the relay passes it on
 }
 
 std::expected<std::string, std::string> relay_program() {
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  for (const fs::path& candidate :
-       {program.parent_path().parent_path() / JOUST_RELAY_INSTALLED, fs::path(JOUST_RELAY_BUILT)})
-    if (!candidate.empty() && fs::exists(candidate, unknown)) return candidate.string();
+  if (const auto relay = own_file(JOUST_RELAY_INSTALLED, JOUST_RELAY_BUILT); !relay.empty())
+    return relay.string();
   return std::unexpected(
-      "several hosts need joust-relay: of the package joust-hosts, or built where Open MPI is "
-      "(libopenmpi-dev and openmpi-bin; script/setup hosts)");
+      "several hosts need joust-relay: of the package joust-hosts, or built where Open MPI 4 is, which is "
+      "not Open MPI 5 (libopenmpi-dev and openmpi-bin; script/setup hosts)");
 }
 
 }  // namespace joust::hosts

@@ -1,34 +1,62 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <deque>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hosts/frame_socket.hpp"
 #include "hosts/link.hpp"
 #include "hosts/rank.hpp"
+#include "hosts/seal.hpp"
+#include "joust/limits.hpp"
 
 namespace joust::hosts {
 
-// The conductor's side of its relay: it sorts what comes by rank. One thread.
+// How long replies are awaited in all once the work is interrupted: a load may wait for its last replies as
+// long as its server may for its own (Limits::drain).
+inline constexpr Duration kAfterInterruption = Limits{}.drain + std::chrono::milliseconds(600);
+
+// The conductor's side of its relay: it sorts what comes by rank. Once the work is interrupted it asks the
+// other ranks to end in order too, and awaits replies for a short time only. One thread.
 class RelayChannel {
  public:
-  explicit RelayChannel(const Rank& own);
+  // `is_interrupted`: whether the work is to end, from then on; it outlives the object. Throws WeakToken.
+  RelayChannel(const Rank& own, std::function<bool()> is_interrupted);
 
-  std::expected<void, std::string> send(int rank, const nlohmann::json& message);
-  // Returns the next message of a rank, or why none comes.
+  // Returns a number that no message of this run has had, nor one of another run with the same key.
+  std::uint64_t next_number() { return ++numbered_; }
+  // Sends a request, which has a number. Its reply is awaited from then on, and no other message of that
+  // rank.
+  std::expected<void, std::string> send(int rank, const nlohmann::json& request);
+  // Returns the reply of a rank, or why none comes. A message without the key of the run is none, nor is one
+  // that is not awaited.
   std::expected<nlohmann::json, std::string> receive(int rank, Duration patience);
+  // Asks the other ranks to end in order, once, if the work is interrupted. receive() does so too.
+  void look_for_interruption();
 
  private:
   void take(const Frame& frame);
+  bool is_awaited(int rank, const Seal::Message& message);
+  std::string no_answer(int rank, Duration patience) const;
+  static std::uint64_t first_number();
 
+  const int size_;
+  const std::function<bool()> is_interrupted_;
   FrameSocket socket_;
-  std::map<int, std::deque<std::string>> came_{};
-  std::map<int, std::string> ended_{};  // why the last request has no reply
+  std::optional<Time> ends_{};  // after an interruption: no reply is awaited for longer
+  const Seal seal_;
+  std::uint64_t numbered_ = first_number();
+  std::map<int, std::string> sessions_{};   // of the agents, as far as they are known
+  std::map<int, std::uint64_t> awaited_{};  // the number of the request without a reply
+  std::map<int, std::uint64_t> refused_{};  // messages in the name of a rank, that are no reply of it
+  std::map<int, Seal::Message> came_{};     // replies
+  std::map<int, std::string> ended_{};      // why the last request has no reply
 };
 
 // A host that is reached through the relay. One request at a time.
@@ -46,7 +74,7 @@ class RelayLink : public HostLink {
   const std::shared_ptr<RelayChannel> channel_;
   const int rank_;
   const std::string name_;
-  std::uint64_t posted_ = 0;  // the number of the last request: late replies to earlier ones are dropped
+  nlohmann::json posted_{};  // the last request
 };
 
 }  // namespace joust::hosts

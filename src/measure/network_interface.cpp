@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -82,7 +83,7 @@ std::vector<AddressOfInterface> own_addresses() {
   return found;
 }
 
-std::optional<std::uint64_t> number_in(const std::string& path) {
+std::optional<std::uint64_t> positive_number_in(const std::string& path) {
   const std::string text(trimmed(read_proc_file(path).value_or("")));
   std::int64_t number = -1;  // of a link that is down, or has no speed
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -186,11 +187,36 @@ std::optional<NetworkInterface> interface_with(const std::string& address) {
     const std::string folder = "/sys/class/net/" + own.interface;
     return NetworkInterface{.name = own.interface,
                             .driver = driver_of(own.interface),
-                            .mtu_bytes = number_in(folder + "/mtu").value_or(0),
-                            .speed_mbit_per_s = number_in(folder + "/speed"),
+                            .mtu_bytes = positive_number_in(folder + "/mtu").value_or(0),
+                            .speed_mbit_per_s = positive_number_in(folder + "/speed"),
                             .offloads = offloads_of(own.interface)};
   }
   return std::nullopt;
+}
+
+std::vector<OwnNetwork> own_networks() {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(all, ::freeifaddrs);
+  std::vector<OwnNetwork> found;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr || one->ifa_addr->sa_family != AF_INET)
+      continue;
+    if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    std::vector<unsigned char> network = bytes_of(one->ifa_addr);
+    int bits = 0;
+    for (std::size_t i = 0; const unsigned char mask : bytes_of(one->ifa_netmask)) {
+      network[i++] &= mask;
+      bits += std::popcount(mask);
+    }
+    found.push_back({.interface = one->ifa_name, .subnet = fmt::format("{}/{}", digits_of(network), bits)});
+  }
+  return found;
+}
+
+bool is_in_subnet(const std::string& address, const std::string& subnet) {
+  const auto prefix = subnet_of(subnet);
+  return prefix && begins_with(bytes_of(address), prefix->first, prefix->second);
 }
 
 std::expected<std::string, std::string> address_in(const std::string& fabric) {

@@ -27,6 +27,15 @@ std::optional<NetworkInterface> interface_with(const std::string& address);
 // "fd00::/8"). IPv4 comes first. The error lists the addresses that this machine has.
 std::expected<std::string, std::string> address_in(const std::string& fabric);
 
+// A network of IPv4 that this machine has an address in, without loopback.
+struct OwnNetwork {
+  std::string interface;  // "eth0"
+  std::string subnet;     // "10.1.0.0/16"
+};
+std::vector<OwnNetwork> own_networks();
+// Returns whether an address in digits is in a subnet.
+bool is_in_subnet(const std::string& address, const std::string& subnet);
+
 // Returns the address by which this machine sends to another address; empty if it has no route.
 std::string address_towards(const std::string& address);
 

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 import time
@@ -47,9 +48,54 @@ def processes(number):
             yield int(pid), words.read().split("\0")
 
 
+def is_called(*names):
+    """Of a process whose first words are these."""
+    return lambda words: (os.path.basename(words[0]), *words[1:len(names)]) == names
+
+
+def parent(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
+def of_joust(number):
+    names = ("joust", "joust-relay", "orted", "mpirun")
+    return [(pid, words) for pid, words in processes(number) if os.path.basename(words[0]) in names]
+
+
 class OnNamespaces(Case):
     def on_hosts(self, count, *command):
         return [SCRIPT, str(count), "--names", NAMES, "--", *map(str, command)]
+
+    @contextlib.contextmanager
+    def kept(self, count, command):
+        """The command on hosts that stay when it has ended. It has a process group of its own, as a terminal
+        gives it, and prints its exit code."""
+        words = shlex.join(map(str, command))
+        with subprocess.Popen(
+            self.on_hosts(count, "sh", "-c", f"setsid -w {words}; echo ended: $?; exec sleep 1000"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.terminate()
+
+    def until(self, words, stream):
+        text = ""
+        for line in stream:
+            text += line
+            if words in line:
+                return text
+        raise AssertionError(f"no {words}: {text}")
+
+    def starter(self):
+        """The program that has started mpirun."""
+        return parent(self.one(1, is_called("mpirun")))
+
+    def nothing_is_left(self, count):
+        numbers = range(1, count + 1)
+        self.awaited("all to end", lambda: not any(of_joust(number) for number in numbers))
 
     def awaited(self, what, condition):
         deadline = time.monotonic() + PATIENCE_S

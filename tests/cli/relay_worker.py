@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A process behind a relay.
 
-relay_worker.py exchange RANKS ROUNDS: all ranks send to each other at the same time, in each round one
-message of each length. Each is answered by nothing; what has come is checked for its bytes and its order.
+relay_worker.py exchange RANKS ROUNDS: rank 0 and all others send to each other at the same time, in each
+round one message of each length. Each is answered by nothing; what has come is checked for its bytes and its
+order.
 Ranks report to rank 0, whose exit code is that of the work.
 relay_worker.py refused: rank 0 sends to a rank that does not exist, again and again.
-relay_worker.py garbage: rank 1 sends what is no message."""
+relay_worker.py garbage: rank 1 sends what is no message.
+relay_worker.py order RANK JSON: sends an order to the joust of a rank, as another user of a host could."""
 
 import collections
 import os
@@ -88,9 +90,17 @@ def garbage():
         until_the_end(relay)
 
 
+def order(rank_of_joust, text):
+    relay = Relay()
+    relay.send(int(rank_of_joust), text.encode())
+    while relay.out:
+        relay.step()
+    relay.frame()  # rank 0 has come to this rank
+
+
 def exchange(ranks, rounds):
     ranks, rounds, own = int(ranks), int(rounds), rank()
-    others = [rank for rank in range(ranks) if rank != own]
+    others = list(range(1, ranks)) if own == 0 else [0]
     relay = Relay()
     count = rounds * len(LENGTHS)
     for number in range(count):
@@ -113,4 +123,4 @@ def exchange(ranks, rounds):
 
 
 if __name__ == "__main__":
-    {"exchange": exchange, "refused": refused, "garbage": garbage}[sys.argv[1]](*sys.argv[2:])
+    {"exchange": exchange, "refused": refused, "garbage": garbage, "order": order}[sys.argv[1]](*sys.argv[2:])

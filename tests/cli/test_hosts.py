@@ -2,22 +2,22 @@
 """Loads over several hosts: network namespaces, made by script/hosts, and Open MPI."""
 
 import contextlib
-import copy
 import json
 import os
+import pathlib
 import re
+import secrets
+import shlex
+import shutil
 import signal
 import subprocess
+import sys
 import time
 import unittest
 
-from namespaces import NAMES, NO_HOSTS, NO_MPI, SCRIPT, OnNamespaces, host, processes, why_no_mpi
+from namespaces import (NAMES, NO_HOSTS, NO_MPI, RELAY, SCRIPT, OnNamespaces, host, of_joust,
+                        processes, why_no_mpi)
 from program import JOUST, PATIENCE_S, Case, Server, long, run
-
-
-def of_joust(number):
-    names = ("joust", "joust-relay", "orted", "mpirun")
-    return [(pid, words) for pid, words in processes(number) if os.path.basename(words[0]) in names]
 
 
 def is_load(words):
@@ -46,9 +46,11 @@ def segments(number):
 
 class Hosts(OnNamespaces):
     def load_command(self, *arguments, count=3):
+        return self.on_hosts(count, *self.load_words(*arguments, count=count))
+
+    def load_words(self, *arguments, count=3):
         names = ",".join(host(number) for number in range(1, count + 1))
-        load = JOUST, "load", "--hosts", names, "-p", "echo", "--json", self.path("whole.json")
-        return self.on_hosts(count, *load, *arguments)
+        return [JOUST, "load", "--hosts", names, "-p", "echo", "--json", self.path("whole.json"), *arguments]
 
     def result(self, name="whole.json"):
         with open(self.path(name), encoding="utf-8") as file:
@@ -103,6 +105,15 @@ class OfOne(Hosts):
             self.assertEqual(process.returncode, 128 + number)
             for each in (0, 1, 2):
                 self.assertFalse(os.path.exists(f"/run/netns/{host(each)}"))
+
+    def test_what_a_killed_script_leaves_is_removed(self):
+        with self.running(self.on_hosts(2, "sleep", "1000")) as process:
+            self.one(1, lambda words: words[0] == "sleep")
+            process.kill()
+            process.wait(PATIENCE_S)
+            self.awaited("the command to end", lambda: not list(processes(1)))
+        self.assertEqual(self.finished([SCRIPT, "--clean", NAMES]).returncode, 0)
+        self.assertFalse([name for name in os.listdir("/run/netns") if name.startswith(NAMES)])
 
     def test_a_host_of_that_name_is_left_alone(self):
         with self.running(self.on_hosts(1, "sleep", "1000")):
@@ -174,7 +185,8 @@ class OverHosts(Hosts):
 
     def test_plain_mpirun(self):
         names = [host(number) for number in (1, 2, 3)]
-        mpirun = ["mpirun", "--mca", "btl", "self,tcp", "--bind-to", "none", "-n", "3", "--host"]
+        mpirun = ["env", f"JOUST_HOSTS_KEY={secrets.token_hex(32)}", "mpirun", "-x", "JOUST_HOSTS_KEY"]
+        mpirun += ["--mca", "btl", "self,tcp", "--bind-to", "none", "-n", "3", "--host"]
         load = [JOUST, "load", "-p", "echo", "-c", "4", "-m", "5", "--serve", "epoll", "--connect"]
         load += ["198.18.0.2:9000", "--json", self.path("whole.json")]
         done = self.finished(self.on_hosts(3, *mpirun, ",".join(names), *load))
@@ -234,6 +246,84 @@ class OverHosts(Hosts):
         self.assertEqual(whole["connections"]["ok"], 15)
         self.assertFalse(self.result("whole.0.json")["interrupted"])
 
+    def interrupted(self, number):
+        with self.kept(3, self.load_words("--serve", "epoll", "-c", 30, "-d", "100s")) as process:
+            for each in (2, 3):
+                self.sending(each)
+            os.killpg(self.starter(), number)
+            text = self.until("ended: ", process.stdout)
+            self.nothing_is_left(3)
+        whole = self.result()
+        self.assertTrue(whole["interrupted"])
+        self.assertEqual((whole["connections"]["ok"], whole["connections"]["failed"]), (30, 0))
+        self.assertGreater(whole["messages"]["verified"], 1000)
+        self.assertIsNotNone(whole["servers"][0]["usage"])
+        self.assertIn("interrupted: these are the figures up to then", text)
+
+    def test_an_interrupted_load_has_its_figures_up_to_then(self):
+        self.interrupted(signal.SIGINT)
+
+    @long
+    def test_a_load_that_is_ended_in_another_way_has_its_figures_up_to_then(self):
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            self.interrupted(number)
+
+    def test_an_address_where_nothing_listens_is_told_as_on_one_host(self):
+        done = self.finished(self.load_command("--connect", "198.18.0.1:9", "-c", 6, "-m", 1))
+        self.assertEqual(done.returncode, 1)
+        for number in (1, 2, 3):
+            self.assertRegex(done.stderr, rf"{host(number)}: [^;]*198\.18\.0\.1:9: Connection refused")
+        self.assertNotIn("in time", done.stderr)
+
+    def test_a_host_that_cannot_be_reached_is_named(self):
+        for command in (("load", "--serve"), ("race", "--server")):
+            names = f"{host(1)},nosuch"
+            done = self.finished(self.on_hosts(1, JOUST, command[0], "--hosts", names, command[1], "epoll",
+                                               "-p", "echo"))
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"^joust: host nosuch cannot be reached \(.* nosuch true: .*\)\n$")
+
+    def test_a_network_that_no_other_host_reaches_is_left_alone(self):
+        """Each host has the same network of containers. The network of the hosts' names is chosen."""
+        names = [host(number) for number in (1, 2)]
+        steps = [f"ip -n {name} link add docker0 type veth peer name inside && "
+                 f"ip -n {name} address add 172.17.0.1/16 dev docker0 && "
+                 f"ip -n {name} link set docker0 up && ip -n {name} link set inside up" for name in names]
+        free = "env -u OMPI_MCA_btl_tcp_if_include -u OMPI_MCA_oob_tcp_if_include"
+        load = shlex.join(map(str, self.load_words("--serve", "epoll", "-c", 4, "-m", 5, count=2)))
+        done = self.finished(self.on_hosts(2, "sh", "-c", " && ".join([*steps, f"{free} {load}"])))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def listeners(self, number):
+        """The TCP sockets of relays on a host that take connections."""
+        done = subprocess.run(["ip", "netns", "exec", host(number), "ss", "-tlnpH"], capture_output=True,
+                              text=True, timeout=PATIENCE_S, check=True)
+        return [line for line in done.stdout.splitlines() if "joust-relay" in line]
+
+    @unittest.skipIf(shutil.which("ss") is None, "ss is not installed (iproute2)")
+    def test_no_stranger_connects_to_a_run_that_works(self):
+        with self.running(self.load_command("--serve", "epoll", "-c", 30, "-d", "1s")) as process:
+            for number in (2, 3):
+                self.sending(number)
+            self.assertEqual([self.listeners(number) for number in (1, 2, 3)], [[], [], []])
+            _, errors = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 0, errors)
+
+    def test_no_link_of_another_user_is_followed(self):
+        """Open MPI's usual folder is known beforehand. The one of the run has a name of its own."""
+        links = [f"/tmp/ompi.{host(number)}.{os.geteuid()}" for number in (1, 2)]
+        os.mkdir(self.path("thesis"))
+        pathlib.Path(self.path("thesis/chapter")).touch()
+        for link in links:
+            os.symlink(self.path("thesis"), link)
+            self.addCleanup(os.unlink, link)
+        load = shlex.join(map(str, self.load_words("--serve", "epoll", "-c", 2, "-d", "1s", count=2)))
+        watched = f"{load} & sleep 1; stat -c %a /tmp/joust-mpi-* > {self.path('modes')}; wait"
+        done = self.finished(self.on_hosts(2, "sh", "-c", watched))
+        self.assertEqual(self.result()["connections"]["ok"], 2, done.stderr)
+        self.assertEqual(os.listdir(self.path("thesis")), ["chapter"])
+        self.assertEqual(set(pathlib.Path(self.path("modes")).read_text("utf-8").split()), {"700"})
+
     def test_the_servers_have_their_cpu_time(self):
         done = self.finished(self.load_command("--serve", "epoll", "-c", 4, "-m", 100))
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -284,6 +374,7 @@ class Refused(Hosts):
             (("--hosts", "a"), "one host"),
             (("--hosts", "a,a"), "twice"),
             (("--hosts", "a,b;c"), "no name"),
+            (("--hosts", "a,root@b"), "~/.ssh/config"),
             (("--hosts", "a,b", "--layout", "load=5"), "no rank 5"),
             (("--hosts", "a,b", "--serve", "epoll", "--layout", "load=0"), "server"),
             (("--hosts", "a,b", "--search", "p99<1ms"), "excludes"),
@@ -298,88 +389,46 @@ class Refused(Hosts):
 
 @unittest.skipIf(why_no_mpi(), why_no_mpi())
 class OnOneHost(Case):
+    MPIRUN = "mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none"
+    KEY = "env", f"JOUST_HOSTS_KEY={secrets.token_hex(32)}"
+
+    def test_a_run_without_a_key_is_refused_in_one_line(self):
+        done = run("load", "-p", "echo", "-c", 2, "-m", 5, "--serve", "epoll",
+                   program=(*self.MPIRUN, "-n", "3", JOUST))
+        self.assertEqual(done.returncode, 2)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("joust")]
+        self.assertEqual(len(lines), 1, done.stderr)
+        self.assertIn("export JOUST_HOSTS_KEY=$(openssl rand -hex 32)", lines[0])
+
+    def test_no_other_rank_gives_orders(self):
+        """Rank 2 is a stranger in the run. It asks rank 1 to start a program, which would write a file."""
+        words = ["load", "-p", "echo", "--connect", "127.0.0.1:9", "-m", "1", "--json", self.path("obeyed")]
+        order = {"do": "start", "id": "x", "words": words, "until": "done", "patience_ms": 5000, "number": 1}
+        worker = os.path.join(os.path.dirname(__file__), "relay_worker.py")
+        stranger = sys.executable, "-B", worker, "order", 1
+        done = run("load", "-p", "echo", "-c", 2, "-m", 5, "--serve", "epoll", ":", "-n", 1, RELAY, *stranger,
+                   json.dumps(order), program=(*self.KEY, *self.MPIRUN, "-n", "2", RELAY, JOUST))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertFalse(os.path.exists(self.path("obeyed")))
+        self.assertIn("rank 1 has refused a message in the name of rank 2", done.stderr)
+        self.assertRegex(done.stderr, "rank 2: no answer within .*|rank 2: its process has ended")
+
+    def test_no_program_that_joust_starts_has_the_key(self):
+        command = f"x=env > {self.path('environment')}; exec sleep 9"
+        run("race", "--command", command, "-p", "echo", "--rounds", 1, "--no-history", "--json",
+            self.path("race.json"), program=(*self.KEY, *self.MPIRUN, "-n", "2", JOUST))
+        text = pathlib.Path(self.path("environment")).read_text("utf-8")
+        self.assertIn("PATH=", text)
+        self.assertNotIn("JOUST_HOSTS_KEY", text)
+
     def test_what_a_host_complains_of_is_told(self):
-        mpirun = ("mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", "2", JOUST)
+        mpirun = (*self.KEY, *self.MPIRUN, "-n", "2", JOUST)
         with Server("-p", "echo") as server:  # has the address
             done = run("load", "-p", "echo", "-c", 2, "-m", 5, "--serve", "epoll", "--connect",
                        server.address, program=mpirun)
         self.assertEqual(done.returncode, 1, done.stdout)
         said = r"rank 1 on \S+: the server did not start: .* bind\(127\.0\.0\.1:\d+\): Address already in use"
         self.assertRegex(done.stderr, said)
-
-
-class WithoutMpi(Case):
-    def test_a_load_begins_at_a_time(self):
-        with Server("-p", "echo") as server:
-            began = time.time_ns()
-            done, result = self.load("--connect", server.address, "-c", 2, "-m", 3, "--start-at", "+700ms")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreaterEqual(result["window_utc_ns"] - began, 690_000_000)
-
-    def test_a_time_that_is_over_is_refused(self):
-        for when, word in (("2020-01-31T12:00:00Z", "over"), ("soon", "+5s"), ("+3h", "ahead")):
-            self.refused(run("load", "--connect", "127.0.0.1:9", "--start-at", when), word)
-
-    def test_an_interruption_ends_the_wait(self):
-        with Server("-p", "echo") as server:
-            process = subprocess.Popen(
-                [JOUST, "load", "--connect", server.address, "--start-at", "+9m", "--events", "--json",
-                 self.path("x.json")], stdout=subprocess.PIPE, text=True)
-            self.assertIn("connected", process.stdout.readline())
-            process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(PATIENCE_S), 1)
-            process.stdout.close()
-
-    def test_results_are_merged(self):
-        with Server("-p", "echo") as server:
-            for number in (1, 2):
-                done = run("load", "--connect", server.address, "-c", number, "-m", 4, "--json",
-                           self.path(f"{number}.json"))
-                self.assertEqual(done.returncode, 0, done.stderr)
-        merged = run("merge", "--json", self.path("1.json"), self.path("2.json"))
-        self.assertEqual(merged.returncode, 0, merged.stderr)
-        with open(self.path("merged.json"), "w", encoding="utf-8") as file:
-            file.write(merged.stdout)
-        self.valid(self.path("merged.json"))
-        whole = json.loads(merged.stdout)
-        self.assertEqual(whole["messages"]["verified"], 12)
-        self.assertEqual(whole["plan"]["connections"], 3)
-        self.assertEqual(sum(count for _, count in whole["histogram_ns"]), 12)
-        self.assertGreater(whole["start_spread_ns"], 0)
-        text = run("merge", self.path("1.json"), self.path("2.json")).stdout
-        self.assertIn("All started within", text)
-
-    def test_other_loads_are_not_merged(self):
-        with Server("-p", "echo") as server:
-            for name, payload in (("1", 32), ("2", 64)):
-                load = "load", "--connect", server.address, "-m", 1, "--payload", payload
-                run(*load, "--json", self.path(name))
-        self.refused(run("merge", self.path("1"), self.path("2")), "payload", "no parts of one load")
-        self.refused(run("merge", self.path("1"), self.path("1")), "twice")
-        self.refused(run("merge", self.path("1"), self.path("none")), "none: is no file")
-
-    def test_numbers_that_no_load_has_are_refused(self):
-        with Server("-p", "echo") as server:
-            for name in "1", "2":
-                run("load", "--connect", server.address, "-m", 4, "--json", self.path(name))
-        with open(self.path("2"), encoding="utf-8") as file:
-            whole = json.load(file)
-        for keys, value, words in (
-            (("messages", "verified"), -5, "messages.verified: is -5"),
-            (("messages", "sent"), 0.5, "messages.sent: is 0.5, and should be a whole number"),
-            (("duration_s",), 1e308, "duration_s: is 1e+308"),
-            (("histogram_ns", 0, 1), -3, "histogram_ns[0][1]: is -3"),
-            (("cpu", "user_s"), -1, "cpu.user_s: is -1"),
-            (("messages", "verified"), [], "is of another kind"),
-        ):
-            broken = copy.deepcopy(whole)
-            place = broken
-            for key in keys[:-1]:
-                place = place[key]
-            place[keys[-1]] = value
-            with open(self.path("broken"), "w", encoding="utf-8") as file:
-                json.dump(broken, file)
-            self.refused(run("merge", self.path("1"), self.path("broken")), words)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from namespaces import NO_MPI, OnNamespaces, host, processes
+from namespaces import NO_MPI, OnNamespaces, host, is_called, parent, processes
 from program import JOUST, PATIENCE_S, Case, long, run
 
 
@@ -44,25 +44,18 @@ transfer = "exec cp {from}/* {into}/"
 '''
 
 
-def is_called(*names):
-    """Of a process whose first words are these."""
-    return lambda words: (os.path.basename(words[0]), *words[1:len(names)]) == names
-
-
-def parent(pid):
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return int(file.read().rsplit(")", 1)[1].split()[1])
-
-
 @unittest.skipIf(NO_MPI, NO_MPI)
 class RaceOverHosts(OnNamespaces):
     def command(self, count, *arguments, progress="none"):
         return self.plain_command(count, "-p", "echo", *arguments, progress=progress)
 
     def plain_command(self, count, *arguments, progress="none"):
+        return self.on_hosts(count, *self.words(count, *arguments, progress=progress))
+
+    def words(self, count, *arguments, progress="none"):
         names = ",".join(host(number) for number in range(1, count + 1))
         race = [JOUST, "race", "--hosts", names, "--progress", progress, *arguments]
-        return self.on_hosts(count, *race, "--json", self.path("race.json"))
+        return [*race, "--json", self.path("race.json")]
 
     def race(self, count, *arguments):
         return self.raced(self.command(count, *arguments))
@@ -127,14 +120,6 @@ class RaceOverHosts(OnNamespaces):
         self.valid(self.path("race.json"))
         return process.returncode, output + errors + rest, self.result()
 
-    def until(self, words, stream):
-        text = ""
-        for line in stream:
-            text += line
-            if words in line:
-                return text
-        raise AssertionError(f"no {words}: {text}")
-
     def agent(self, number):
         """The process of joust that a relay has started."""
         relay = self.one(number, is_called("joust-relay"))
@@ -173,11 +158,19 @@ class RaceOverHosts(OnNamespaces):
         self.check_run_again(*done, victim=host(1))
         self.assertIn("no answer", done[2]["lost_hosts"][0])
 
+    @long
+    def test_a_network_that_is_lost_is_no_fault_of_contestants(self):
+        def wire(state):
+            subprocess.run(["ip", "-n", host(2), "link", "set", "data", state], check=True)
+        done = self.disturbed(lambda: wire("down"), repair=lambda: wire("up"))
+        self.check_run_again(*done, victim=host(2))
+        self.assertRegex(done[2]["lost_hosts"][0], "the network is lost|no route")
+
     def check_ended(self, code, text, result, victim):
         self.assertEqual(code, 1, text)
         self.assertFalse(result["complete"])
         self.assertGreater(result["rounds"], 0)
-        self.assertIn(f"because a host was lost: host {victim}: ", result["incomplete"])
+        self.assertIn(f"because a round was refused: host {victim}: ", result["incomplete"])
         self.assertIn(f"INCOMPLETE: {result['incomplete'][:40]}", text.replace("\n", " "))
         for one in result["contestants"]:
             if one["kind"] == "contestant":
@@ -195,6 +188,44 @@ class RaceOverHosts(OnNamespaces):
         done = self.disturbed(lambda: os.kill(self.one(3, relay), signal.SIGKILL), count=3)
         self.check_ended(*done, victim=host(3))
         self.assertEqual(len(done[2]["lost_hosts"]), 4, "three times again")
+
+    def interrupted(self, hurt, shows=True):
+        """A race that is ended early: its finished rounds are kept, and nothing is left."""
+        race = self.words(3, "-p", "echo", "--server", "epoll,threads", "-c", 6, "-d", "200ms", "--time",
+                          "100s", progress="lines")
+        with self.kept(3, race) as process:
+            errors = self.until("round 4", process.stderr)
+            hurt(self.starter())
+            text = self.until("ended: ", process.stdout)
+            self.nothing_is_left(3)
+        self.valid(self.path("race.json"))
+        result = self.result()
+        self.assertFalse(result["complete"])
+        self.assertGreaterEqual(result["rounds"], 3)
+        self.assertEqual(result["lost_hosts"], [])
+        self.assertIn("interrupted after ", result["incomplete"])
+        if shows:
+            self.assertIn("ended: 1\n", text)
+            self.assertIn("INCOMPLETE: interrupted after ", text.replace("\n", " "))
+        return errors
+
+    def test_an_interrupted_race_keeps_its_finished_rounds(self):
+        self.interrupted(lambda starter: os.killpg(starter, signal.SIGINT))
+
+    @long
+    def test_a_race_that_is_ended_in_another_way_keeps_its_finished_rounds(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            self.interrupted(lambda starter, number=number: os.kill(starter, number))
+
+    @long
+    def test_a_race_whose_mpirun_is_ended_keeps_its_finished_rounds(self):
+        """mpirun passes on what ranks print, so a dead one shows no table."""
+        for number, shows in ((signal.SIGTERM, True), (signal.SIGKILL, False)):
+            self.interrupted(lambda _, end=number: os.kill(self.one(1, is_called("mpirun")), end), shows)
+
+    @long
+    def test_a_race_whose_starter_is_killed_keeps_its_finished_rounds(self):
+        self.interrupted(lambda starter: os.kill(starter, signal.SIGKILL), shows=False)
 
     def test_what_other_hosts_cannot_reach_is_unavailable(self):
         _, result = self.race(2, "--server", "epoll,epoll:transport=unix,processes", "-c", 2, "-d", "50ms",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""joust-relay by itself: messages of any length between all ranks."""
+"""joust-relay by itself: messages of any length between rank 0 and the others."""
 
 import os
 import subprocess

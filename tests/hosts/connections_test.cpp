@@ -2,6 +2,7 @@
 #include "hosts/relay/connections.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -49,7 +50,7 @@ class Sockets : public testing::Test {
     const Time begin = Clock::now();
     do {
       connections_.refresh();
-      connections_.wait(-1, false, milliseconds(1));
+      connections_.wait({}, milliseconds(1));
     } while (!connections_.are_settled() && Clock::now() < begin + kMuch);
     EXPECT_TRUE(connections_.are_settled());
     return Clock::now() - begin;
@@ -95,12 +96,28 @@ TEST_F(Sockets, ThatAreConnectedAtLastAreNewOnceMore) {
   EXPECT_FALSE(connections_.are_settled());
 }
 
+TEST_F(Sockets, ListenNoMoreOnceAllAreConnected) {
+  const Fd one = connecting(), other = accepted();
+  settle();
+  connections_.stop_listening();
+  const Fd late = made();
+  ASSERT_EQ(::fcntl(late.get(), F_SETFL, 0), 0);  // it waits for the answer
+  EXPECT_EQ(::connect(late.get(), plain(address_), sizeof address_), -1);
+  EXPECT_EQ(errno, ECONNREFUSED);
+  EXPECT_GE(::fcntl(listening_.get(), F_GETFD), 0) << "its number stays taken";
+  ASSERT_EQ(::send(one.get(), "x", 1, 0), 1);  // the connection goes on
+  char byte = 0;
+  EXPECT_EQ(::recv(other.get(), &byte, 1, 0), 1);
+  connections_.refresh();
+  EXPECT_FALSE(connections_.wait({}, milliseconds(1)));
+}
+
 TEST_F(Sockets, WhoseOtherSideHasEndedAreTold) {
   const Fd one = connecting();
   Fd other = accepted();
   settle();
   other = Fd();
-  EXPECT_TRUE(connections_.wait(-1, false, kLong));
+  EXPECT_TRUE(connections_.wait({}, kLong));
   EXPECT_TRUE(connections_.refresh());
 }
 

@@ -27,7 +27,6 @@ class Cluster {
   const ClockOffset& clock(std::size_t rank) const { return clocks_.at(rank); }
 
  private:
-  const Stop stop_{};  // never requested: the conductor ends its own sides
   HostedProcesses own_;
   const hosts::Handlers handlers_;
   std::vector<std::unique_ptr<HostLink>> links_{};

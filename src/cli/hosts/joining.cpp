@@ -14,6 +14,9 @@ namespace joust {
 namespace {
 
 constexpr std::array<std::string_view, 2> kOnHosts{"load", "race"};
+constexpr const char* kHowToMakeKey =
+    "this mpirun has passed on no key, and without one any user of its hosts could give orders to the run: "
+    "export JOUST_HOSTS_KEY=$(openssl rand -hex 32), and say mpirun -x JOUST_HOSTS_KEY";
 
 }  // namespace
 
@@ -23,10 +26,10 @@ std::optional<int> join_hosts(Program& program) {
   const auto rank = hosts::take_rank();
   if (!rank) return std::nullopt;
   if (rank->relay < 0) become_relay(program);
-  static Stop& stop = *new Stop;  // never destroyed: a signal may come until the process is gone
-  end_loads_at_signals(&stop);
+  if (rank->rank == 0 && !hosts::Seal::is_key(rank->key)) throw UsageError(kHowToMakeKey);
+  stop_at_signals();
   if (rank->rank > 0) {
-    HostedProcesses processes(version_of(program), stop);
+    HostedProcesses processes(version_of(program), stop_of_hosts());
     return hosts::serve_requests(*rank, processes.handlers(),
                                  [&](int socket) { processes.collect_until_readable(socket); });
   }

@@ -97,6 +97,9 @@ std::expected<std::vector<std::string>, std::string> parse_hosts(const std::stri
   if (hosts.size() < 2) return std::unexpected(fmt::format("'{}' is one host: name at least two", text));
   if (hosts.size() > kMostHosts) return std::unexpected(fmt::format("more than {} hosts", kMostHosts));
   for (const std::string& host : hosts) {
+    if (host.contains('@'))
+      return std::unexpected(
+          fmt::format("'{}' has a user, and mpirun takes none: name the user in ~/.ssh/config", host));
     if (host.empty() || host.starts_with('-') ||
         host.find_first_of(" :;'\"\\$`&|<>(){}\t\n") != std::string::npos)
       return std::unexpected(fmt::format("'{}' is no name of a host", host));

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "cli/hosts/processes.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/fd.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "hosts/frame.hpp"
 #include "load/signalled_time.hpp"
 #include "measure/environment.hpp"
 
@@ -30,10 +32,6 @@ constexpr std::size_t kMostProcessesOfHost = 64;
 constexpr Duration kLongest = std::chrono::hours(25);  // a window may last for a day
 
 constexpr Duration kForOrderlyEnd = std::chrono::seconds(3);
-
-volatile std::sig_atomic_t is_to_end = 0;
-std::atomic<Stop*> stop_at_signals{nullptr};
-static_assert(std::atomic<Stop*>::is_always_lock_free);
 
 Duration time_of(const Message& request, const char* key) {
   return std::min<Duration>(milliseconds(request.at(key).get<std::uint32_t>()), kLongest);
@@ -50,25 +48,41 @@ std::string event_of(const std::string& line) {
   return event.is_object() ? event.value("event", std::string()) : std::string();
 }
 
-// Returns the text of a result; null if there is none. The file is removed unless it was asked for.
+// Returns the text of a result; null if the file is none: no regular file of this user, or longer than a
+// message. The file is removed unless it was asked for.
 Message taken_text(const std::string& path, bool keep) {
-  std::ifstream file(path);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) return nullptr;
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat facts {};
+  if (!file.is_open() || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
+      facts.st_uid != ::geteuid() || static_cast<std::uint64_t>(facts.st_size) > hosts::kMostMessageBytes)
+    return nullptr;
+  std::string text(static_cast<std::size_t>(facts.st_size), '\0');
+  for (std::size_t have = 0; have < text.size();) {
+    const ssize_t got =
+        retry_interrupted([&] { return ::read(file.get(), &text[have], text.size() - have); });
+    if (got <= 0) return nullptr;
+    have += static_cast<std::size_t>(got);
+  }
   std::error_code unknown;
   if (!keep) std::filesystem::remove(path, unknown);
-  return text.str();
+  return text;
 }
 
 }  // namespace
 
-// Without SA_RESTART, so that a wait ends and looks.
-void end_loads_at_signals(Stop* stop) {
-  stop_at_signals = stop;
+Stop& stop_of_hosts() {
+  static Stop& stop = *new Stop;  // never destroyed: a signal may come until the process is gone
+  return stop;
+}
+
+// Without SA_RESTART, so that a wait ends and looks. Two requests, so that the sides of a race end at once:
+// those on several hosts would wait for one another, and nothing of an interrupted trial counts.
+void stop_at_signals() {
+  static_cast<void>(stop_of_hosts());  // it exists before the first signal
   struct sigaction action {};
   action.sa_handler = [](int) {
-    is_to_end = 1;
-    if (Stop* const also = stop_at_signals) also->request();
+    stop_of_hosts().request();
+    stop_of_hosts().request();
   };
   for (const int number : {SIGTERM, SIGINT, SIGHUP})
     checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
@@ -105,29 +119,40 @@ race::Child& HostedProcesses::named(const Message& request) {
 }
 
 // Returns the line of an event. Throws std::runtime_error if it does not come.
-std::string HostedProcesses::await_event(race::Child& child, const std::string& event, Time deadline) const {
+std::string HostedProcesses::await_event(race::Child& child, const std::string& event, Time deadline,
+                                         const Stop* stop) {
   for (race::Child* const waited = &child;;) {
     while (auto line = child.take_line())
       if (event_of(*line) == event) return *line;
     if (child.ended()) throw std::runtime_error(early_end(child));
-    if (is_to_end != 0) throw std::runtime_error("interrupted");
+    if (stop != nullptr && stop->requested()) throw std::runtime_error("interrupted");
     if (Clock::now() >= deadline)
       throw std::runtime_error(fmt::format("not '{}' in time{}{}", event,
                                            child.last_words().empty() ? "" : ": ",
                                            join(child.last_words(), "; ")));
-    race::Child::wait_any({&waited, 1}, -1, deadline);
+    race::Child::wait_any({&waited, 1}, stop == nullptr ? -1 : stop->fd(), deadline);
   }
+}
+
+std::string HostedProcesses::with_folder(std::string text) {
+  const std::string_view name = kFolderOfAgent;
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) return text;
+  if (!folder_) folder_.emplace();
+  return text.replace(at, name.size(), folder_->path());
 }
 
 Message HostedProcesses::start(const Message& request) {
   if (children_.size() >= kMostProcessesOfHost) throw std::runtime_error("too many processes were started");
   const Time deadline = Clock::now() + time_of(request, "patience_ms");
   auto words = request.at("words").get<std::vector<std::string>>();
+  if (!words.empty()) words.back() = with_folder(std::move(words.back()));  // --load-part
   words.insert(words.begin(), "joust");
-  auto& child = children_[request.at("id").get<std::string>()];
-  child = std::make_unique<race::Child>(
+  auto made = std::make_unique<race::Child>(
       race::ChildCommand{.program = "/proc/self/exe", .words = std::move(words)});
-  const std::string line = await_event(*child, request.at("until").get<std::string>(), deadline);
+  auto& child = children_[request.at("id").get<std::string>()];
+  child = std::move(made);
+  const std::string line = await_event(*child, request.at("until").get<std::string>(), deadline, &stop_);
   return {{"event", Message::parse(line)}};
 }
 
@@ -136,11 +161,12 @@ void HostedProcesses::await_ends(const std::vector<race::Child*>& running, Time 
   const auto has_ended = [](race::Child* child) { return child->ended(); };
   bool was_told = false;
   while (!std::ranges::all_of(running, has_ended) && Clock::now() < deadline) {
-    if (is_to_end != 0 && !std::exchange(was_told, true)) {
+    if (stop_.requested() && !std::exchange(was_told, true)) {
+      if (at_interruption_) at_interruption_();
       for (race::Child* child : running) child->send(SIGTERM);
       deadline = std::min(deadline, Clock::now() + kForOrderlyEnd);
     }
-    race::Child::wait_any(running, -1, deadline);
+    race::Child::wait_any(running, was_told ? -1 : stop_.fd(), deadline);
     for (race::Child* child : running)
       while (child->take_line()) continue;
   }
@@ -170,7 +196,8 @@ Message HostedProcesses::taken_result(const Message& load, Duration patience) {
   else if (child.exit_code() < 0)
     result["trouble"] = "its load has ended: " + early_end(child);
   else
-    result["document"] = taken_text(load.at("file").get<std::string>(), load.value("keep", false));
+    result["document"] =
+        taken_text(with_folder(load.at("file").get<std::string>()), load.value("keep", false));
   if (result["document"].is_null() && !result.contains("trouble"))
     result["trouble"] = "its load has no result: " + early_end(child);
   children_.erase(load.at("id").get<std::string>());
@@ -180,7 +207,8 @@ Message HostedProcesses::taken_result(const Message& load, Duration patience) {
 Message HostedProcesses::stop(const Message& request) {
   race::Child& child = named(request);
   child.send(SIGTERM);
-  const std::string line = await_event(child, "stopped", Clock::now() + time_of(request, "patience_ms"));
+  const Time deadline = Clock::now() + time_of(request, "patience_ms");
+  const std::string line = await_event(child, "stopped", deadline, nullptr);
   children_.erase(request.at("id").get<std::string>());
   return {{"event", Message::parse(line)}};
 }

@@ -13,17 +13,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
+#include "base/system/pipe.hpp"
 #include "base/system/process.hpp"
 #include "cli/common/output.hpp"
 #include "cli/hosts/mpirun.hpp"
+#include "cli/hosts/networks.hpp"
+#include "cli/hosts/reach.hpp"
 #include "hosts/rank.hpp"
 #include "joust/time.hpp"
+#include "secure/token.hpp"
 
 namespace joust {
 namespace {
@@ -31,46 +38,51 @@ namespace {
 constexpr int kNotExecuted = 127, kBySignal = 128;
 constexpr std::size_t kLongestLine = 65536;
 
+// mpirun that is ended from outside kills its ranks so many seconds after it has asked them to end, and asks
+// them as long after the event: enough for the conductor to write its result.
+constexpr const char* kLongestEndOfRanks = "OMPI_MCA_odls_base_sigkill_timeout";
+constexpr const char* kEndOfRanks_s = "2";
+constexpr int kUnlessSet = 0, kEvenIfSet = 1;
+
 int signals_to = -1;  // the end of a pipe
+
+OpenPipe made_pipe(int flags = 0) {
+  OpenPipe pipe = open_pipe(O_CLOEXEC | flags);
+  checked(pipe.into.get(), "pipe2()");
+  return pipe;
+}
 
 // Signals become bytes of a pipe, which wakes the process that waits.
 class SignalPipe {
  public:
   SignalPipe() {
-    std::array<int, 2> ends{};
-    checked(::pipe(ends.data()), "pipe()");
-    from_ = Fd(ends[0]);
-    into_ = Fd(ends[1]);
-    for (const int end : ends) {
-      checked(::fcntl(end, F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");
-      checked(::fcntl(end, F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
-    }
-    signals_to = into_.get();
+    signals_to = pipe_.into.get();
     struct sigaction action {};
     action.sa_handler = [](int number) {
       const auto byte = static_cast<char>(number);
       (void)!::write(signals_to, &byte, 1);
     };
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD})
       checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
   }
 
-  int get() const { return from_.get(); }
-  // Passes on the signals that have come; the end of a child is none.
-  void pass_on(pid_t to) const {
-    for (char number = 0; ::read(from_.get(), &number, 1) == 1;)
-      if (number != SIGCHLD) ::kill(to, number);
+  int get() const { return pipe_.from.get(); }
+  // Returns how many signals have come since the last call; the end of a child is none.
+  int taken() const {
+    int signals = 0;
+    for (char number = 0; ::read(pipe_.from.get(), &number, 1) == 1;) signals += number == SIGCHLD ? 0 : 1;
+    return signals;
   }
 
  private:
-  Fd from_{}, into_{};
+  const OpenPipe pipe_ = made_pipe(O_NONBLOCK);
 };
 
-// A process group of its own, so that Ctrl-C reaches it once: by this process.
-[[noreturn]] void become_mpirun(const std::vector<std::string>& words, int errors) {
+// A process group of its own, so that Ctrl-C does not reach it.
+[[noreturn]] void become_mpirun(const std::vector<std::string>& words, int orders, int errors) {
   ::setpgid(0, 0);
   end_with_parent(SIGTERM);
-  if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  ::dup2(orders, STDIN_FILENO);  // of rank 0
   ::dup2(errors, STDERR_FILENO);
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -80,7 +92,32 @@ class SignalPipe {
   ::_exit(kNotExecuted);
 }
 
+// The folder in which mpirun and its daemons keep their files, for this run and this user alone. Open MPI's
+// own name in /tmp is known beforehand, so another user could make a link of it to files that would be
+// deleted. It is made on other hosts by the daemons, with a name that the users of those hosts may read in
+// the daemons' arguments (docs/security.md); the relays remove it there.
+class FolderOfRun {
+ public:
+  FolderOfRun() {
+    if (std::getenv(hosts::kFolderVariable) != nullptr) return;  // the user has chosen
+    std::string name = hosts::kFolderPattern;
+    checked(::mkdtemp(name.data()) == nullptr ? -1 : 0, "mkdtemp({})", name);
+    path_ = name;
+    ::setenv(hosts::kFolderVariable, path_.c_str(), kUnlessSet);
+  }
+  ~FolderOfRun() {
+    std::error_code unknown;
+    if (!path_.empty()) std::filesystem::remove_all(path_, unknown);
+  }
+  FolderOfRun(const FolderOfRun&) = delete;
+  FolderOfRun& operator=(const FolderOfRun&) = delete;
+
+ private:
+  std::string path_{};
+};
+
 // The standard error of mpirun and of all ranks: passes its lines on, but for those between joust and MPI.
+// The lines before all ranks have met are held until then, because joust may have a better word for them.
 class Errors {
  public:
   void take(const char* bytes, std::size_t count) {
@@ -93,26 +130,38 @@ class Errors {
     if (!text_.empty()) pass_on(std::exchange(text_, {}));
   }
   std::optional<int> exit_code() const { return exit_code_; }
+  bool has_begun() const { return has_begun_; }  // all ranks have met
+  void show_held() {
+    std::fputs(std::exchange(held_, {}).c_str(), stderr);
+    is_shown_ = true;
+  }
 
  private:
   void pass_on(const std::string& line) {
     const std::string_view exit_line = hosts::kExitLine;
     if (line.starts_with(exit_line)) {
-      int code = 0;
+      std::uint8_t code = kRunError;
       std::from_chars(line.data() + exit_line.size(), line.data() + line.size(), code);
       exit_code_ = code;
-    } else if (!is_of_recovery(line)) {
-      std::fputs(line.c_str(), stderr);
+    } else if (line.starts_with(hosts::kBeginLine)) {
+      has_begun_ = true;
+      show_held();
+    } else if (!is_of_mpirun_alone(line)) {
+      held_ += line;
+      if (is_shown_ || held_.size() > kLongestLine) show_held();
     }
   }
-  // Open MPI 4.1 complains of its own event where a rank ends and the others go on.
-  static bool is_of_recovery(const std::string& line) {
-    return line.starts_with('[') && line.contains("PMIX ERROR: BAD-PARAM") &&
-           line.contains("pmix_event_notification");
+  // Open MPI 4.1 complains of its own event where a rank ends and the others go on, and of a child that has
+  // a process group already.
+  static bool is_of_mpirun_alone(const std::string& line) {
+    return line.starts_with('[') &&
+           ((line.contains("PMIX ERROR: BAD-PARAM") && line.contains("pmix_event_notification")) ||
+            line.contains("plm:rsh: Warning: setpgid("));
   }
 
-  std::string text_{};
+  std::string text_{}, held_{};
   std::optional<int> exit_code_{};
+  bool has_begun_ = false, is_shown_ = false;
 };
 
 // Returns false at the end of the stream.
@@ -148,17 +197,65 @@ class Patience {
   std::size_t number_ = 0;
 };
 
+// The time until all ranks have met: where it is long, the person is told what may be wrong.
+class HostsMeeting {
+ public:
+  explicit HostsMeeting(const Program& program) : program_(program) {}
+
+  // Returns how long to wait for it.
+  int wait_ms(Errors& errors) {
+    if (errors.has_begun() || is_told_) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(begun_ + kUsual - Clock::now()).count();
+    if (left > 0) return static_cast<int>(left);
+    is_told_ = true;
+    errors.show_held();
+    complain(program_, hint_at_networks());
+    return -1;
+  }
+
+ private:
+  static constexpr Duration kUsual = std::chrono::seconds(5);
+  const Program& program_;
+  const Time begun_ = Clock::now();
+  bool is_told_ = false;
+};
+
+// The signals to this process. While the ranks work they are orders to rank 0, which ends all of them and has
+// a result: mpirun would kill its ranks some time after a signal, whatever they do.
+class Interruptions {
+ public:
+  Interruptions(const SignalPipe& signals, Fd orders) : signals_(signals), orders_(std::move(orders)) {
+    checked(::fcntl(orders_.get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
+  }
+
+  bool have_come() const { return have_come_; }
+  void pass_on(pid_t mpirun, bool has_begun) {
+    for (int left = signals_.taken(); left > 0; --left) {
+      have_come_ = true;
+      if (!has_begun || ::write(orders_.get(), "\n", 1) < 0) ::kill(mpirun, SIGTERM);
+    }
+  }
+
+ private:
+  const SignalPipe& signals_;
+  const Fd orders_;
+  bool have_come_ = false;
+};
+
 // Reads until mpirun has ended: what it has started may keep the pipe open. Once rank 0 has reported the exit
-// code the work is over, and mpirun is not awaited for ever: a rank that is stopped does not end. Returns its
+// code, or shall end, mpirun is not awaited for ever: a rank that is stopped does not end. Returns its
 // status.
-int follow(pid_t mpirun, Fd pipe, Errors& errors, const SignalPipe& signals) {
+int follow(pid_t mpirun, Fd pipe, Errors& errors, const SignalPipe& signals, Interruptions& interruptions,
+           const Program& program) {
   Patience patience(mpirun);
+  HostsMeeting meeting(program);
   for (int status = 0;;) {
-    signals.pass_on(mpirun);
+    interruptions.pass_on(mpirun, errors.has_begun());
     const bool has_ended = ::waitpid(mpirun, &status, WNOHANG) == mpirun;
     for (;;) {  // after the end: what is left
       std::array<pollfd, 2> events{{{pipe.get(), POLLIN, 0}, {has_ended ? -1 : signals.get(), POLLIN, 0}}};
-      const int longest_ms = has_ended ? 0 : errors.exit_code() ? patience.wait_ms() : -1;
+      const bool shall_end = errors.exit_code() || interruptions.have_come();
+      const int longest_ms = has_ended ? 0 : shall_end ? patience.wait_ms() : meeting.wait_ms(errors);
       const bool is_any = ::poll(events.data(), events.size(), longest_ms) > 0;
       if (is_any && events[0].revents != 0 && !read_into(errors, pipe.get())) pipe.close();
       if (!has_ended || !is_any) break;
@@ -184,27 +281,48 @@ void refuse_root() {
 
 }  // namespace
 
-int run_mpirun(std::vector<std::string> words, const Program& program) {
+int run_mpirun(std::vector<std::string> words, const std::vector<std::string>& hosts,
+               const Program& program) {
   refuse_root();
+  choose_network_of(hosts);
   std::vector<std::string> options{"-x", fmt::format("{}=1", hosts::kStarterVariable)};  // of rank 0
+  options.insert(options.end(), {"-x", hosts::kKeyVariable});  // its value is in no argument list
   if (::isatty(STDOUT_FILENO) == 0) options.insert(options.end(), {"-x", "NO_COLOR=1"});
   words.insert(words.begin() + 1, options.begin(), options.end());
-  std::array<int, 2> ends{};
-  checked(::pipe(ends.data()), "pipe()");
-  Fd own(ends[0]), others(ends[1]);
-  checked(::fcntl(own.get(), F_SETFD, FD_CLOEXEC), "fcntl(FD_CLOEXEC)");
+  ::setenv(kLongestEndOfRanks, kEndOfRanks_s, kUnlessSet);
+  OpenPipe texts = made_pipe(), orders = made_pipe();
   const SignalPipe signals;
+  const FolderOfRun folder;
   const pid_t mpirun = checked(::fork(), "fork()");
-  if (mpirun == 0) become_mpirun(words, others.get());
-  others.close();
+  if (mpirun == 0) {
+    ::setenv(hosts::kKeyVariable, Token::make().text().c_str(), kEvenIfSet);
+    become_mpirun(words, orders.from.get(), texts.into.get());
+  }
+  texts.into.close();
+  orders.from.close();
   Errors errors;
-  const int status = follow(mpirun, std::move(own), errors, signals);
+  Interruptions interruptions(signals, std::move(orders.into));
+  const int status = follow(mpirun, std::move(texts.from), errors, signals, interruptions, program);
   if (errors.exit_code()) return *errors.exit_code();
   if (WIFSIGNALED(status)) {
-    complain(program, fmt::format("mpirun was ended by signal {}", WTERMSIG(status)));
+    errors.show_held();
+    complain(program, fmt::format("mpirun was ended by signal {}{}", WTERMSIG(status),
+                                  errors.has_begun() ? ": what was measured until then is in the result's "
+                                                       "files (--json), on the host of rank 0"
+                                                     : ""));
     return kBySignal + WTERMSIG(status);
   }
-  if (WEXITSTATUS(status) != 0) return WEXITSTATUS(status);
+  if (!errors.has_begun() && !interruptions.have_come())
+    if (const std::string why = unreachable_of(hosts); !why.empty()) {
+      complain(program, why);
+      return kRunError;
+    }
+  errors.show_held();
+  if (WEXITSTATUS(status) != 0) {
+    complain(program, interruptions.have_come() ? "interrupted before all hosts had met"
+                                                : "mpirun has failed, and the reason is above");
+    return kRunError;
+  }
   complain(program, "rank 0, which conducts, has ended without an exit code; the others were ended");
   return kRunError;
 }

@@ -45,6 +45,8 @@ struct Load {
   bool turns_asked = false, counted_turns_asked = false;
   Parameters parameters{};
   std::optional<Option> search_option{}, json_option{};
+  std::optional<Option> search_time_option{};
+  Duration search_time = std::chrono::seconds(30);
   std::string wanted{};                  // the text of --search
   std::optional<Criterion> criterion{};  // the criterion of --search, parsed
   ProtocolArguments protocol{};

@@ -2,9 +2,9 @@
 #include "cli/load/over_hosts.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -79,9 +79,16 @@ nlohmann::ordered_json usage_in(const Message& reply) {
   return usage;
 }
 
-std::uint16_t port_in(const Message& event) {
-  const auto address = event.at("address").get<std::string>();
-  return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+// Returns the port of the address on which a server listens; nothing if the reply has none.
+std::optional<std::uint16_t> port_in(const Message& reply) {
+  const Message event = reply.value("event", Message::object());
+  const Message address = event.is_object() ? event.value("address", Message()) : Message();
+  if (!address.is_string()) return std::nullopt;
+  const auto text = address.get<std::string>();
+  const char* const end = text.data() + text.size();
+  std::uint16_t port = 0;
+  const auto read = std::from_chars(text.data() + text.rfind(':') + 1, end, port);
+  return read.ec == std::errc() && read.ptr == end && port > 0 ? std::optional(port) : std::nullopt;
 }
 
 }  // namespace
@@ -99,8 +106,7 @@ Duration LoadOverHosts::longest_window() const {
 
 std::string LoadOverHosts::file_of(std::size_t number) const {
   if (!load_.json.empty() && load_.json != "-") return with_number(load_.json, number);
-  return fmt::format("/tmp/joust-load-{}-{}-{}.json", ::getpid(), Clock::now().time_since_epoch().count(),
-                     number);
+  return fmt::format("{}/{}.json", kFolderOfAgent, number);
 }
 
 // Divides the connections among the processes that load, each with connections of its own numbers.
@@ -165,8 +171,10 @@ void LoadOverHosts::start_servers() {
     if (const auto why = hosts::failure_in(reply))
       throw std::runtime_error(fmt::format("{}: the server did not start: {}", host.name(), *why));
     const std::string place = load_.program.rank->on_one_host ? "127.0.0.1" : host.name();
-    addresses_.push_back(load_.connect.empty() ? fmt::format("{}:{}", place, port_in(reply->at("event")))
-                                               : load_.connect);
+    const auto port = port_in(*reply);
+    if (!port)
+      throw std::runtime_error(fmt::format("{}: the server: {}", host.name(), hosts::kNotUnderstood));
+    addresses_.push_back(load_.connect.empty() ? fmt::format("{}:{}", place, *port) : load_.connect);
   }
 }
 
@@ -255,7 +263,17 @@ void LoadOverHosts::take_results(std::size_t rank) {
     if (const auto why = hosts::failure_in(reply))
       fail(*ready[i], *why);
     else
-      take_result(*ready[i], reply->at("results").at(i));
+      take_result_from(*ready[i], *reply, i);
+  }
+}
+
+// The reply is that of another host, which may say anything.
+void LoadOverHosts::take_result_from(Generator& generator, const Message& reply, std::size_t number) {
+  try {
+    take_result(generator, reply.at("results").at(number));
+  } catch (const Message::exception&) {
+    generator.outcome.document = nullptr;
+    fail(generator, hosts::kNotUnderstood);
   }
 }
 
@@ -314,7 +332,8 @@ int LoadOverHosts::conclude() {
   std::vector<LoadOfHost> hosts;
   for (Generator& generator : generators_) hosts.push_back(std::move(generator.outcome));
   if (std::ranges::all_of(hosts, [](const LoadOfHost& host) { return host.document.is_null(); })) {
-    std::string why = "no host has a result";
+    std::string why =
+        stop_of_hosts().requested() ? "interrupted before a host had a result" : "no host has a result";
     for (const LoadOfHost& host : hosts) why += fmt::format("; {}: {}", host.name, host.trouble);
     throw std::runtime_error(why);
   }
@@ -376,8 +395,8 @@ int load_over_hosts(Load& load) {
   check_arguments(load, protocol);
   check_whole(load, protocol);
   if (!load.program.rank) {
-    const std::vector<std::string> words = mpirun_words(load.program, names_of(load));
-    if (!load.hosts.dry_run) return run_mpirun(words, load.program);
+    const std::vector<std::string> names = names_of(load), words = mpirun_words(load.program, names);
+    if (!load.hosts.dry_run) return run_mpirun(words, names, load.program);
     print_text(race::shell_text(words) + "\n");
     return kOk;
   }

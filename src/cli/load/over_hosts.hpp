@@ -38,6 +38,7 @@ class LoadOverHosts {
   void measure();
   void post_run(std::size_t rank);
   void take_results(std::size_t rank);
+  void take_result_from(Generator& generator, const nlohmann::json& reply, std::size_t number);
   void take_result(Generator& generator, const nlohmann::json& result);
   void stop_servers();
   std::string servers_text() const;

@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -27,6 +29,33 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+volatile std::sig_atomic_t was_continued = 0;
+const Stop* watched = nullptr;  // by the handler
+
+// Notices, as long as it lives, that somebody stops this process and continues it. A signal, and not a thread
+// that looks at the clock: an engine of one thread would pay for another (cli/common/signals.hpp). Programs
+// that end others, such as timeout, send this signal too, so that one which is stopped ends as well: that is
+// no continuation. The stop outlives the object.
+class StopsNoticed {
+ public:
+  explicit StopsNoticed(const Stop& stop) {
+    watched = &stop;
+    was_continued = 0;
+    struct sigaction action {};
+    action.sa_handler = [](int) {
+      if (!watched->requested()) was_continued = 1;
+    };
+    action.sa_flags = SA_RESTART;
+    checked(::sigaction(SIGCONT, &action, &before_), "sigaction(SIGCONT)");
+  }
+  ~StopsNoticed() { ::sigaction(SIGCONT, &before_, nullptr); }
+  StopsNoticed(const StopsNoticed&) = delete;
+  StopsNoticed& operator=(const StopsNoticed&) = delete;
+
+ private:
+  struct sigaction before_ {};
+};
 
 // Returns a time of the monotonic clock by the clock of the day, in nanoseconds since 1970.
 std::int64_t utc_ns(Time time) {
@@ -106,6 +135,8 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
       shown.emplace(loading.run(), progress_every);
     }
     lines = shown ? &*shown : nullptr;
+    std::optional<StopsNoticed> noticed;
+    if (!plan.turns) noticed.emplace(stop);  // a race stops its loads between their turns
     loading.drive(whom.options, limits, whom.target, stop);
   }
   // An interrupted load, or one that lost all its connections, ends its window too.
@@ -118,6 +149,9 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
   LoadResult result = loading.result(used, stop.requested() && !plan.turns);
   result.unverified = whom.protocol.verified_by && whom.protocol.verified_by(parameters).empty();
   result.usage_s = std::chrono::duration<double>(used_over).count();
+  if (was_continued != 0)
+    result.notes.emplace_back(
+        "this load was stopped and continued: what it lost meanwhile in throughput and latency is its own");
   return result;
 }
 
@@ -163,8 +197,11 @@ std::string Load::trouble(const Loaded* whom, const LoadResult& result) const {
   const bool understood = text.contains("the server says") || text.contains("of a reply is") ||
                           text.contains("the reply to") || text.contains("the first reply") ||
                           text.contains("TLS: ");
-  if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood)
-    text += fmt::format("; is it a server of the protocol '{}'?", protocol.resolve(program).name);
+  if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood) {
+    const Protocol& spoken = protocol.resolve(program);
+    text += spoken.doubt.empty() ? fmt::format("; is it a server of the protocol '{}'?", spoken.name)
+                                 : "; " + spoken.doubt;
+  }
   if (whom != nullptr && !text.empty() && result.connections_ok == 0 && result.failures(Stage::connect) > 0)
     text += hint_of_others(*whom);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
@@ -285,13 +322,15 @@ int Load::search(const Loaded& whom) {
   const bool shown = obeys_escapes(STDERR_FILENO);
   const auto run = [&](const LoadPlan& step) {
     if (shown)
-      print_to_stderr(fmt::format("\r\033[K{} messages/s ...", report::plain_number(step.rate_per_s)));
+      print_to_stderr(step.open_loop()
+                          ? fmt::format("\r\033[K{} messages/s ...", report::plain_number(step.rate_per_s))
+                          : std::string("\r\033[Kthe capacity ..."));
     Tally own;
     plan = step;
     Loading prepared = loading(whom, own);
     return drive(prepared, whom, stop);
   };
-  const SearchResult result = search_rate(*criterion, plan, run);
+  const SearchResult result = search_rate(*criterion, plan, run, search_time);
   if (shown) print_to_stderr("\r\033[K");
   std::string unwritten;
   if (!json.empty()) {
@@ -304,6 +343,7 @@ int Load::search(const Loaded& whom) {
     print_result(
         for_people(heading(whom) + counted(plan.connections, "connection") + "\n" + search_text(result)));
   if (!unwritten.empty()) complain(program, unwritten);
+  if (result.limited_by_load && !result.highest_held && unwritten.empty()) return kInvalid;
   const bool found = result.highest_held && !result.interrupted && result.lost.empty();
   return found && unwritten.empty() ? kOk : kRunError;
 }

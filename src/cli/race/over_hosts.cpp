@@ -88,7 +88,7 @@ std::optional<int> RaceHostsArguments::start(const Program& program) const {
   const std::vector<std::string> names = names_of(*this);
   if (!names.empty()) static_cast<void>(layout_of(*this, names.size()));
   if (program.rank) return std::nullopt;
-  return run_mpirun(mpirun_words(program, names), program);
+  return run_mpirun(mpirun_words(program, names), names, program);
 }
 
 HostsOfRace::HostsOfRace(const Program& program, const RaceHostsArguments& arguments)

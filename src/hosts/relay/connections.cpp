@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "hosts/relay/connections.hpp"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+
+#include "base/fd.hpp"
 
 namespace joust::hosts {
 namespace {
@@ -60,7 +63,22 @@ bool has_ended(int number) {
   return ::poll(&one, 1, 0) > 0 && (one.revents & kHangUps) != 0;
 }
 
+bool listens(int number) {
+  int on = 0;
+  socklen_t length = sizeof on;
+  return is_tcp(number) && ::getsockopt(number, SOL_SOCKET, SO_ACCEPTCONN, &on, &length) == 0 && on != 0;
+}
+
 }  // namespace
+
+void Connections::stop_listening() {
+  if (has_stopped_listening_) return;
+  const Fd silent(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (!silent.is_open()) return;  // the next call may find a descriptor
+  for (int number = STDERR_FILENO + 1; number < kMostSockets; ++number)
+    if (listens(number)) ::dup3(silent.get(), number, O_CLOEXEC);
+  has_stopped_listening_ = true;
+}
 
 bool Connections::refresh() {
   const std::set<State> states_before = std::exchange(states_, {});
@@ -84,11 +102,15 @@ bool Connections::are_settled() const {
   return unchanged_ >= kSettlingCalls && refreshed_ - changed_ >= kSettling;
 }
 
-bool Connections::wait(int other, bool is_full, Duration patience) {
+bool Connections::wait(std::initializer_list<Other> others, Duration patience) {
   const auto patience_ms = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
-  sockets_.push_back({other, static_cast<short>(is_full ? POLLIN | POLLOUT : POLLIN), 0});
-  ::poll(sockets_.data(), static_cast<nfds_t>(sockets_.size()), static_cast<int>(patience_ms));
-  sockets_.pop_back();
+  const std::size_t of_mpi = sockets_.size();
+  for (const Other& other : others)
+    sockets_.push_back({other.number, static_cast<short>(other.is_full ? POLLIN | POLLOUT : POLLIN), 0});
+  const bool is_any =
+      ::poll(sockets_.data(), static_cast<nfds_t>(sockets_.size()), static_cast<int>(patience_ms)) > 0;
+  sockets_.resize(of_mpi);
+  if (!is_any) return false;
   return std::ranges::any_of(sockets_, [](const pollfd& one) { return (one.revents & kHangUps) != 0; });
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <set>
 #include <utility>
 #include <vector>
@@ -22,15 +23,25 @@ class Connections {
   // call of MPI.
   bool refresh();
 
+  // Closes the sockets that listen, once no more connections are to come: MPI reads the greeting of each one
+  // with a call that blocks for two seconds, so strangers could hold this process. Their numbers stay taken,
+  // by sockets on which nothing comes, because MPI closes them at its end.
+  void stop_listening();
+
   // Returns whether no connection has been made or has ended for some calls of refresh() and some time. Until
   // then MPI has to be called again and again: it takes several steps to make a connection, some of them by
   // its own clock, for which nothing comes to a socket.
   bool are_settled() const;
 
-  // Waits until `other`, a descriptor or -1, is readable, or has room if it `is_full`, bytes have come to a
-  // socket, MPI has been connected to another rank, or the time is over. Returns whether a connection has
-  // been ended by its other side.
-  bool wait(int other, bool is_full, Duration patience);
+  // A descriptor that is no socket of MPI; -1: none.
+  struct Other {
+    int number = -1;
+    bool is_full = false;  // it is also waited for until it has room
+  };
+  // Waits until one of the others is readable, or has room, bytes have come to a socket, MPI has been
+  // connected to another rank, a signal has come, or the time is over. Returns whether a connection has been
+  // ended by its other side.
+  bool wait(std::initializer_list<Other> others, Duration patience);
 
  private:
   // The number of a socket in the system, which no other socket gets, and whether it is connected.
@@ -39,6 +50,7 @@ class Connections {
   std::vector<pollfd> sockets_{};
   std::set<State> states_{};
   Time changed_{}, refreshed_{};
+  bool has_stopped_listening_ = false;
   std::uint64_t unchanged_ = 0;  // calls of refresh() since `changed_`
 };
 

@@ -4,7 +4,12 @@
 // does all of the work, and passes its messages to the other ranks by MPI. It is a program of its own for two
 // reasons. MPI's library and its threads are then in no process that measures or is measured. And joust
 // itself needs no MPI: with it, every command would start later and take more memory.
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +22,10 @@
 #include <thread>
 #include <utility>
 
+#include "base/check.hpp"
+#include "base/fd.hpp"
+#include "base/system/pipe.hpp"
+#include "base/system/process.hpp"
 #include "hosts/rank.hpp"
 #include "hosts/relay/connections.hpp"
 #include "hosts/relay/messages.hpp"
@@ -31,10 +40,45 @@ constexpr Duration kShortestPause = std::chrono::microseconds(20),
                    kLongestPause = std::chrono::milliseconds(1);
 constexpr Duration kLongestEnd = std::chrono::seconds(5);  // until all ranks know that the work is over
 
-// mpirun's exit code is 0 where it goes on after the end of a rank. Whoever has started it reads this line.
+constexpr int kMostDescriptors = 1024, kLongestDaemon_ms = 10'000;
+constexpr std::size_t kMostOrders = 64;  // read at once
+
+// Removes the folder of the run on this host when the daemon, this process's parent, has ended: it removes
+// what is in it. A process of its own waits for that, and has no descriptor of this one.
+void remove_folder_after(pid_t daemon) {
+  const char* const folder = std::getenv(kFolderVariable);
+  const std::string_view pattern = kFolderPattern;
+  if (folder == nullptr || !std::string_view(folder).starts_with(pattern.substr(0, pattern.find('X'))))
+    return;
+  if (::fork() != 0) return;
+  ::setsid();
+  for (int number = 0; number < kMostDescriptors; ++number) ::close(number);
+  const Fd ended = open_process(daemon);
+  pollfd one{ended.get(), POLLIN, 0};
+  if (ended.is_open()) ::poll(&one, 1, kLongestDaemon_ms);
+  ::_exit(::rmdir(folder) == 0 ? 0 : 1);
+}
+
+// mpirun's exit code is 0 where it goes on after the end of a rank. Its starter reads this line.
 void report_exit_code(int code) {
   std::fprintf(stderr, "%s%d\n", kExitLine, code);
   std::fflush(stderr);
+}
+
+int signals_to = -1;  // the end of a pipe
+
+// mpirun sends a signal to all ranks when it is to end, and kills them some time later. It is no reason for a
+// rank to end at once: the conductor's process ends the work in order, and needs the other ranks for that.
+// Returns a descriptor from which a byte is read for each signal.
+Fd kept_signals() {
+  OpenPipe pipe = open_pipe(O_CLOEXEC | O_NONBLOCK);
+  checked(pipe.into.get(), "pipe2()");
+  signals_to = pipe.into.release();
+  struct sigaction action {};
+  action.sa_handler = [](int) { static_cast<void>(::write(signals_to, "", 1) < 0); };
+  for (const int number : {SIGTERM, SIGINT, SIGHUP})
+    checked(::sigaction(number, &action, nullptr), "sigaction({})", number);
+  return std::move(pipe.from);
 }
 
 // Passes messages on until the work is over. It sleeps until its worker has a message or bytes come from
@@ -44,8 +88,11 @@ class Relay {
   explicit Relay(char** words) : words_(words), worker_(std::make_unique<Worker>(words)) {}
 
   int run() {
+    if (has_starter()) std::fprintf(stderr, "%s\n", kBeginLine);
     for (; !over_; rest()) {
       take_from_others();
+      if (messages_.has_heard_all()) connections_.stop_listening();
+      take_orders();
       if (messages_.is_at_rest() && connections_.refresh()) look_for_lost();
       deliver();
       if (!over_ && worker_runs_) take_from_worker();
@@ -54,13 +101,32 @@ class Relay {
     worker_->await_end();
     if (conducts()) report_end();
     const int code = conducts() ? std::max(worker_->exit_code(), has_failed_ ? 1 : 0) : 0;
-    if (conducts() && std::getenv(kStarterVariable) != nullptr) report_exit_code(code);
+    if (has_starter()) report_exit_code(code);
     messages_.leave(code);
-    return code;
+    return has_starter() ? 0
+                         : code;  // mpirun would say much of another one, and kill the ranks that still end
   }
 
  private:
   bool conducts() const { return messages_.rank() == 0; }
+  bool has_starter() const { return conducts() && std::getenv(kStarterVariable) != nullptr; }
+
+  // Passes interruptions on to the worker: of the starter or of mpirun on rank 0, and those of the conductor
+  // on the other ranks. The conductor's process is the first one that knows, so it never takes the end of
+  // another one for a loss.
+  void take_orders() {
+    const bool by_signal = has_come(signals_) && conducts(), by_starter = has_come(orders_);
+    if (by_signal || by_starter || messages_.take_interrupt()) worker_->interrupt();
+  }
+
+  // Returns whether bytes have come, or their end, which comes once.
+  static bool has_come(Fd& from) {
+    pollfd one{from.get(), POLLIN, 0};
+    if (::poll(&one, 1, 0) <= 0) return false;
+    std::array<char, kMostOrders> bytes;
+    if (::read(from.get(), bytes.data(), bytes.size()) <= 0) from.close();
+    return true;
+  }
 
   // Sleeps for a moment while messages are under way, longer the longer it takes, or while connections are
   // made; otherwise until something comes.
@@ -80,7 +146,11 @@ class Relay {
   void wait() {
     const int worker = worker_runs_ ? worker_->socket().get() : -1;
     const Duration patience = connections_.are_settled() ? kSeldom : kLongestPause;
-    if (connections_.wait(worker, !unsent_.empty(), patience)) look_for_lost();
+    if (connections_.wait({{.number = worker, .is_full = !unsent_.empty()},
+                           {.number = orders_.get()},
+                           {.number = signals_.get()}},
+                          patience))
+      look_for_lost();
   }
 
   // Called when a connection has ended. It may be that of a relay that has died: those from which something
@@ -172,6 +242,8 @@ class Relay {
   std::unique_ptr<Worker> worker_;  // exists before MPI is initialized
   Messages messages_;
   Connections connections_{};  // of MPI
+  Fd signals_ = kept_signals();
+  Fd orders_ = has_starter() ? Fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : Fd();
   bool worker_runs_ = true, has_failed_ = false, over_ = false;
   int starts_ = 1;
   std::deque<Frame> came_{};   // for the worker
@@ -194,7 +266,10 @@ int main(int argc, char** argv) {
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
   try {
-    return joust::hosts::Relay(argv + 1).run();
+    const pid_t daemon = ::getppid();
+    const int code = joust::hosts::Relay(argv + 1).run();
+    joust::hosts::remove_folder_after(daemon);
+    return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "joust-relay: %s\n", error.what());
     return 1;

@@ -54,7 +54,8 @@ void Messages::send(Frame frame) {
   if (frame.rank < 0 || frame.rank >= size_ || frame.rank == rank_)
     return end_of(fmt::format("there is no rank {} to send to", frame.rank));
   if (const auto lost = lost_.find(frame.rank); lost != lost_.end()) return end_of(lost->second);
-  begin(frame.rank, frame.kind == Frame::Kind::message ? Kind::message : Kind::ended, std::move(frame.body));
+  constexpr std::array kinds{Kind::message, Kind::ended, Kind::interrupt};  // by Frame::Kind
+  begin(frame.rank, kinds[static_cast<std::size_t>(frame.kind)], std::move(frame.body));
 }
 
 void Messages::probe(int rank) {
@@ -115,21 +116,29 @@ void Messages::expect_head() {
   MPI_Irecv(&head_, sizeof head_, MPI_BYTE, MPI_ANY_SOURCE, kHead, MPI_COMM_WORLD, &next_);
 }
 
+// Another rank may announce bodies that it never sends, and each takes memory here until its deadline.
+bool Messages::has_room_for_arrivals() const {
+  std::size_t bytes = 0;
+  for (const Transfer& one : arriving_) bytes += one.body.size();
+  return arriving_.size() < kMostSending && bytes < kMostSendingBytes;
+}
+
 void Messages::take_heads() {
-  for (;;) {
+  while (has_room_for_arrivals()) {
+    if (next_ == MPI_REQUEST_NULL) expect_head();
     int has_come = 0;
     MPI_Status status;
     if (MPI_Test(&next_, &has_come, &status) != MPI_SUCCESS || has_come == 0) return;
-    const Head head = head_;
-    expect_head();
-    expect_body(head, status.MPI_SOURCE);
+    heard_.insert(status.MPI_SOURCE);
+    expect_body(head_, status.MPI_SOURCE);
   }
 }
 
 void Messages::expect_body(const Head& head, int from) {
   const Kind kind{head.kind};
   if (kind == Kind::end && from == 0) end_has_come_ = true;
-  if (kind != Kind::message && kind != Kind::ended) return;
+  if (kind == Kind::interrupt && from == 0) interrupt_has_come_ = true;
+  if ((kind != Kind::message && kind != Kind::ended) || is_lost(from)) return;
   Transfer& made = arriving_.emplace_back();
   made.rank = from;
   made.kind = kind;
@@ -149,6 +158,7 @@ std::optional<Frame> Messages::arrived() {
   if (progress == Progress::under_way) return std::nullopt;
   Frame frame{.kind = Frame::Kind::ended, .rank = first.rank, .body = "the rest of its message did not come"};
   if (progress == Progress::failed) {
+    lost_.emplace(first.rank, frame.body);
     given_up_.splice(given_up_.end(), arriving_, arriving_.begin());
     return frame;
   }
@@ -174,8 +184,10 @@ void Messages::leave(int exit_code) {
   action.sa_handler = [](int) { ::_exit(code_at_alarm); };
   ::sigaction(SIGALRM, &action, nullptr);
   ::alarm(kLongestLeave_s);
-  MPI_Cancel(&next_);
-  MPI_Request_free(&next_);
+  if (next_ != MPI_REQUEST_NULL) {
+    MPI_Cancel(&next_);
+    MPI_Request_free(&next_);
+  }
   MPI_Finalize();
   ::alarm(0);
 }

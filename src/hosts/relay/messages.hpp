@@ -9,7 +9,9 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "hosts/frame.hpp"
 #include "joust/time.hpp"
@@ -34,7 +36,14 @@ class Messages {
   void probe(int rank);
   // Begins to report the end of the work to a rank.
   void send_end(int to);
+  // Returns whether a message of each rank has come with which this one exchanges any: rank 0 with all, the
+  // others with rank 0.
+  bool has_heard_all() const {
+    return rank_ == 0 ? heard_.size() + 1 == static_cast<std::size_t>(size_) : heard_.contains(0);
+  }
   bool end_has_come() const { return end_has_come_; }  // seen by receive()
+  // Returns whether rank 0 has asked for the end in order of this rank's process, once for each time.
+  bool take_interrupt() { return std::exchange(interrupt_has_come_, false); }
   bool is_lost(int rank) const { return lost_.contains(rank); }
 
   // Returns a message that has come, with the rank of its sender, or the end of a rank; nothing if none has
@@ -50,7 +59,7 @@ class Messages {
   void leave(int exit_code);
 
  private:
-  enum class Kind : std::int32_t { message, ended, end, nothing };
+  enum class Kind : std::int32_t { message, ended, end, nothing, interrupt };
   enum Tag : int { kHead = 1, kBody = 2 };  // of MPI
   enum class Progress : unsigned char { under_way, done, failed };
   struct Head {
@@ -70,6 +79,7 @@ class Messages {
 
   void begin(int to, Kind kind, std::string body);
   void expect_head();
+  bool has_room_for_arrivals() const;
   void take_heads();
   void expect_body(const Head& head, int from);
   void move_sends();
@@ -82,11 +92,12 @@ class Messages {
   MPI_Request next_ = MPI_REQUEST_NULL;
   std::list<Transfer> sending_{}, arriving_{};  // in their order
   // MPI may read or write their bytes as long as it runs. There are a few for each other rank at most,
-  // because that one counts as lost from then on.
+  // because that one counts as lost from then on, and no body of it is expected.
   std::list<Transfer> given_up_{};
   std::map<int, std::string> lost_{};  // ranks that take no messages, and why
   std::deque<Frame> ends_{};           // of ranks, to be returned by receive()
-  bool end_has_come_ = false;
+  std::set<int> heard_{};              // ranks of which a message has come
+  bool end_has_come_ = false, interrupt_has_come_ = false;
 };
 
 }  // namespace joust::hosts

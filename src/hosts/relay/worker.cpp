@@ -22,7 +22,7 @@ namespace joust::hosts {
 namespace {
 
 constexpr Duration kForItself = std::chrono::seconds(5), kAfterSignal = std::chrono::seconds(2);
-constexpr int kMostDescriptors = 1024;  // of a relay
+constexpr int kMostOfRelay = 1024;  // descriptors
 constexpr int kNotExecuted = 127, kKilled = 128;
 
 std::array<int, 2> socket_pair() {
@@ -37,8 +37,9 @@ std::array<int, 2> socket_pair() {
   ::setpgid(0, 0);
   end_with_parent(SIGTERM);
   if (::getppid() != relay) ::_exit(kNotExecuted);
-  for (int number = STDERR_FILENO + 1; number < kMostDescriptors; ++number)
+  for (int number = STDERR_FILENO + 1; number < kMostOfRelay; ++number)
     ::fcntl(number, F_SETFD, number == socket ? 0 : FD_CLOEXEC);
+  if (const int nothing = ::open("/dev/null", O_RDONLY); nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::setenv(kRelayVariable, fmt::format("{}", socket).c_str(), 1);
   ::execvp(words[0], words);
   std::fprintf(stderr, "joust-relay: cannot start %s: %s\n", words[0], std::strerror(errno));
@@ -62,6 +63,10 @@ Worker::Worker(char** words)
 Worker::~Worker() {
   socket_.close();
   await_end();
+}
+
+void Worker::interrupt() const {
+  if (!status_) ::kill(process_, SIGINT);
 }
 
 bool Worker::has_ended(Duration patience) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/hosts/hosts_runner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "race/hosts/host_report.hpp"
 #include "race/hosts/hosts_transfer.hpp"
 #include "race/hosts/remote_loads.hpp"
 #include "race/hosts/remote_server.hpp"
@@ -87,6 +90,22 @@ TransferOrder transfer_order(const ProcessSetup& setup, const RaceHosts& hosts, 
           .watched = watched_by(0, hosts, false)};
 }
 
+// A contestant that has failed is not to blame where a host that loads does not reach the server's any more.
+void blame_network(const RaceHosts& hosts, Trial& trial) {
+  if (trial.failure.empty() || trial.host_lost || trial.interrupted || trial.refused || trial.not_found)
+    return;
+  for (const RaceHost& load : hosts.loads) {
+    const auto report = ask_for_report(*load.link, {.towards = hosts.server.address});
+    if (report && (report->round_trip || !load.is_answered)) continue;
+    trial.host_lost = true;
+    trial.failure =
+        report ? fmt::format("host {}: it does not reach {}, the address of the servers: the network is lost",
+                             load.link->name(), hosts.server.address)
+               : report.error();
+    return;
+  }
+}
+
 // The clocks of the hosts that load, when their turns have begun, and how they begin.
 struct Measured {
   const std::vector<ClockOffset>& clocks;
@@ -99,7 +118,8 @@ class HostsGeneration : public Generation {
   // The sides of an earlier generation that are left on a host are killed: it may have been out of reach at
   // their end.
   HostsGeneration(const ProcessSetup& setup, const RaceHosts& hosts, Measured measured,
-                  const std::vector<TrialOrder>& orders, std::uint64_t& next_number) {
+                  const std::vector<TrialOrder>& orders, std::uint64_t& next_number)
+      : hosts_(hosts) {
     for (const RaceHost& load : hosts.loads) links_.try_emplace(load.link, *load.link);
     links_.try_emplace(hosts.server.link, *hosts.server.link);
     for (auto& [host, link] : links_) (void)link.call({{"do", "clear"}}, kForAnswer);
@@ -123,9 +143,14 @@ class HostsGeneration : public Generation {
   std::optional<Turn> take_turn(std::size_t contestant, TurnSize size, bool recorded) override {
     return contenders_[contestant]->take_turn(size, recorded);
   }
-  Trial finish(std::size_t contestant) override { return contenders_[contestant]->finish(); }
+  Trial finish(std::size_t contestant) override {
+    Trial trial = contenders_[contestant]->finish();
+    blame_network(hosts_, trial);
+    return trial;
+  }
 
  private:
+  const RaceHosts& hosts_;
   std::map<HostLink*, TrialLink> links_;
   std::vector<std::unique_ptr<Contender>> contenders_;
 };
@@ -182,9 +207,12 @@ std::unique_ptr<Generation> HostsRunner::generation(const std::vector<TrialOrder
 
 // One turn for the warm-up, and one as long as the window.
 Trial HostsRunner::run(const TrialOrder& order) {
-  if (order.load_case.files)
-    return run_transfer(hosts_, order, next_number_++, server_order(setup_, hosts_, order),
-                        transfer_order(setup_, hosts_, order), setup_.stop);
+  if (order.load_case.files) {
+    Trial moved = run_transfer(hosts_, order, next_number_++, server_order(setup_, hosts_, order),
+                               transfer_order(setup_, hosts_, order), setup_.stop);
+    blame_network(hosts_, moved);
+    return moved;
+  }
   Case in_turns = order.load_case;
   LoadPlan& load = in_turns.load;
   const std::uint64_t messages = load.messages.value_or(0);

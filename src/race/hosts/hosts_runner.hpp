@@ -21,6 +21,8 @@ struct RaceHost {
   std::string boot_id{};     // of its kernel: hosts with the same one share their CPUs
   std::string cpus = "any";  // on which its side runs
   std::string address{};     // of a server: where its contestants listen
+  // Whether the host of a load got an answer from that of the servers when they met. A firewall may drop it.
+  bool is_answered = false;
 };
 
 struct RaceHosts {

@@ -48,7 +48,10 @@ std::expected<void, std::string> add(HostLink& link, const char* side, const Net
 }
 
 RaceHost host_of(HostLink& link, const HostOfRace& facts) {
-  return {.link = &link, .boot_id = facts.boot_id, .address = facts.address};
+  return {.link = &link,
+          .boot_id = facts.boot_id,
+          .address = facts.address,
+          .is_answered = facts.round_trip_s.has_value()};
 }
 
 }  // namespace

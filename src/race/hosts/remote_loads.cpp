@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/units.hpp"
+#include "hosts/clock_offset.hpp"
 #include "load/turns.hpp"
 #include "race/hosts/merged_document.hpp"
 #include "race/hosts/remote_server.hpp"
@@ -27,6 +28,11 @@ void add_to(Surroundings& sum, const Surroundings& more) {
          .client_cpus = both.client_cpus,
          .throttled = both.throttled,
          .clock = both.clock};
+}
+
+// A host may report any number. One that is no time of its clock is very early or very late.
+Time time_in(const LoadTurn& turn) {
+  return Time(Duration(std::clamp(turn.began_ns, -kLongestUptime_ns, kLongestUptime_ns)));
 }
 
 }  // namespace
@@ -96,7 +102,7 @@ Step<bool> RemoteLoads::began_together(const std::vector<LoadTurn>& turns, Time 
   bool is_together = true;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     const LoadHost& host = hosts_[i];
-    const Duration late = Time(Duration(turns[i].began_ns)) - (begin + host.clock_offset);
+    const Duration late = time_in(turns[i]) - (begin + host.clock_offset);
     if (host.begins != nullptr) host.begins->add(late);
     const bool has_missed = late > std::max(kLatestBegin, length / kLatestShare);
     if (has_missed && (missed_[i] || !start_.forgives_once))

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "hosts/agent.hpp"
+#include "hosts/clock_offset.hpp"
 #include "race/hosts/host_report.hpp"
 #include "race/hosts/hosted_transfer.hpp"
 #include "race/trial/orders.hpp"
@@ -28,7 +30,8 @@ template <>
 struct nlohmann::adl_serializer<joust::Duration> {
   static void to_json(json& to, const joust::Duration& time) { to = time.count(); }
   static void from_json(const json& from, joust::Duration& time) {
-    time = joust::Duration(from.get<joust::Duration::rep>());
+    time = joust::Duration(std::clamp<joust::Duration::rep>(
+        from.get<joust::Duration::rep>(), -joust::kLongestUptime_ns, joust::kLongestUptime_ns));
   }
 };
 
@@ -106,8 +109,8 @@ Step<Result> step_of(const std::string& host, const std::expected<nlohmann::json
       return {};
     else
       return reply->at("result").get<Result>();
-  } catch (const nlohmann::json::exception& error) {
-    return failed(std::string("its reply cannot be read: ") + error.what());
+  } catch (const nlohmann::json::exception&) {
+    return failed(hosts::kNotUnderstood);
   }
 }
 
