@@ -4,16 +4,18 @@
 // bytes lost as soon as a peer reads too slowly. It is the yardstick of scenarios/bare-loop.toml, which shows
 // what joust's contract costs its epoll engine. Nothing to build upon.
 //
-//     bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]
+//     bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS [STALL]]
 //
 // The third argument is computation: so many rounds of an empty loop for each message. It is no time, because
 // a process that measured the loop's speed would measure it at a moment of its own, and two servers with the
 // same argument would not compute the same. script/prove races two such servers, one of which computes a
-// little longer.
+// little longer. With the fourth argument it stands still for 10 ms, without sleep, after so many messages,
+// as a program does that collects garbage.
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 
 #include "bare.hpp"
 
@@ -36,6 +38,11 @@ void compute(std::uint64_t rounds) {
   for (std::uint64_t i = 0; i < rounds; ++i) asm volatile("");
 }
 
+void stand_still() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+  while (std::chrono::steady_clock::now() < until) continue;
+}
+
 void echo(int peer) {
   static std::array<char, 1 << 16> bytes;
   const ssize_t count = ::recv(peer, bytes.data(), bytes.size(), 0);
@@ -48,10 +55,12 @@ void echo(int peer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 && argc != 4)
-    return std::fputs("usage: bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS]\n", stderr), 2;
+  if (argc < 3 || argc > 5)
+    return std::fputs("usage: bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS [STALL]]\n", stderr), 2;
   bare::pin_to(argv[2]);
-  const std::uint64_t rounds = argc == 4 ? bare::number(argv[3], 1'000'000) : 0;
+  const std::uint64_t rounds = argc > 3 ? bare::number(argv[3], 1'000'000) : 0;
+  const std::uint64_t stall = argc > 4 ? bare::number(argv[4], 1'000'000) : 0;
+  std::uint64_t messages = 0;
   const int listener = bare::listening_socket(argv[1], SOCK_NONBLOCK);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (watch(poll, listener) < 0) bare::fail("epoll_ctl");
@@ -65,6 +74,7 @@ int main(int argc, char** argv) {
       } else {
         compute(rounds);
         echo(ready);
+        if (stall > 0 && ++messages % stall == 0) stand_still();
       }
     }
   }

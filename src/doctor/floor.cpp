@@ -19,6 +19,7 @@
 
 #include "base/available.hpp"
 #include "base/check.hpp"
+#include "base/error_words.hpp"
 #include "base/system/pipe.hpp"
 #include "base/system/sockets.hpp"
 #include "joust/time.hpp"
@@ -233,7 +234,7 @@ std::expected<Spread, std::string> spread_of(const std::function<Samples()>& mea
                   .high = stats::quantile_of_sorted(samples, 0.9),
                   .samples = samples.size()};
   } catch (const std::exception& error) {
-    return std::unexpected(error.what());
+    return std::unexpected(words_of(error));
   }
 }
 

@@ -101,6 +101,7 @@ struct Engine {
   unsigned files_of_dial = 0;                  // and further ones until it is established
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // with at least this number
+  bool own_threads = false;                    // of each peer: one that computes delays no other
   bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"
   std::string_view clients_wait = {};          // why clients beyond -t wait; empty if they do not

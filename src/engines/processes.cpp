@@ -36,8 +36,8 @@
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 
@@ -173,6 +173,7 @@ extern const Engine kProcesses{
     .summary = "a process for every connection, forked for it, blocking in recv",
     .dials = false,
     .separate_processes = true,
+    .own_threads = true,
     .threads = "one process per connection",
     .not_public = "each connection takes a process, so strangers could leave none to other programs",
     .knobs = {},

@@ -28,14 +28,14 @@
 #include <memory>
 
 #include "base/system/ppoll.hpp"
-#include "engines/peer_threads/blocking_dial.hpp"
-#include "engines/peer_threads/peer_threads.hpp"
-#include "engines/peer_threads/host.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
+#include "engines/loop/wait_strategy.hpp"
+#include "engines/peer_threads/blocking_dial.hpp"
+#include "engines/peer_threads/host.hpp"
+#include "engines/peer_threads/peer_threads.hpp"
 #include "engines/threads/peer.hpp"
 #include "net/socket_options.hpp"
 
@@ -174,6 +174,7 @@ void ThreadsPeer::hold(std::size_t /*thread*/) {
 extern const Engine kThreads{
     .name = "threads",
     .summary = "a thread for every connection, blocking in recv",
+    .own_threads = true,
     .threads = "one per connection",
     .wait_ignored = {},
     .knobs = {},

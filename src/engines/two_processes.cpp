@@ -290,6 +290,7 @@ extern const Engine kTwoProcesses{
     .summary = "a reading and a writing process for every connection, a ring between them",
     .separate_processes = true,
     .files_each = 4,  // its reader's too: the socket, a pidfd, and two to rouse one another
+    .own_threads = true,
     .threads = "2 processes per connection",
     .wait_ignored = "its readers sleep in recv, and a spinning writer would keep them from running",
     .not_public = "each connection takes two processes, so strangers could leave none to other programs",

@@ -33,14 +33,14 @@
 #include <span>
 #include <utility>
 
-#include "base/system/sockets.hpp"
 #include "base/system/ppoll.hpp"
-#include "engines/peer_threads/host.hpp"
+#include "base/system/sockets.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
+#include "engines/loop/wait_strategy.hpp"
+#include "engines/peer_threads/host.hpp"
 #include "engines/two_threads/peer.hpp"
 #include "engines/two_threads/sending.hpp"
 #include "net/socket_options.hpp"
@@ -246,6 +246,7 @@ void Duplex::hold(std::size_t thread) {
 extern const Engine kTwoThreads{
     .name = "two-threads",
     .summary = "a reader and a writer thread for every connection, blocking in recv and in send",
+    .own_threads = true,
     .threads = "two per connection",
     .wait_ignored = "its threads sleep in recv and send, and on a condition variable",
     .knobs = {},

@@ -37,13 +37,13 @@ struct FailingBoth {
 
 // The reply to a message that is sent again until one comes. A datagram may have several: the last of them.
 std::string echoed(const Endpoint& server) {
-  constexpr std::string_view kMessage = "12345678 again";
+  constexpr std::string_view kText = "12345678 again";
   MessagePeer peer(server);
   peer.join();
   for (const Time until = Clock::now() + kPatience; Clock::now() < until;) {
-    peer.send(kMessage);
+    peer.send(kText);
     if (const auto heard = peer.next(milliseconds(50)); heard && heard->head.kind == DatagramKind::data)
-      return heard->payload.substr(heard->payload.size() - std::min(heard->payload.size(), kMessage.size()));
+      return heard->payload.substr(heard->payload.size() - std::min(heard->payload.size(), kText.size()));
   }
   return "nothing";
 }

@@ -67,19 +67,35 @@ Variant variant_of(const Engine& engine, const std::vector<Setting>& settings, c
   return variant;
 }
 
-// Returns whether every combination of settings is wanted: script/test --all, in a build without a sanitizer,
-// which detects faults of memory and order that settings hardly affect.
-bool are_all_wanted() {
-  const char* const tests = std::getenv("JOUST_LONG_TESTS");
-  return tests != nullptr && std::string_view(tests) == "1" && !is_sanitized();
+bool is_set(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr && std::string_view(text) == "1";
 }
 
-// Returns the row of defaults and the one that differs most from it.
-std::vector<Row> two_of(std::vector<Row> rows) {
-  const auto changed = [](const Row& row) { return row.size() - std::ranges::count(row, 0U); };
-  const std::span others = std::span(rows).subspan(1);
-  std::ranges::stable_sort(others, std::greater{}, changed);
-  return {rows.front(), others.front()};
+// Return whether each choice of each setting is wanted (script/test --all), and all pairs of choices
+// (script/test
+// --engine). Not under a sanitizer, which detects faults of memory and order that settings hardly affect.
+bool is_each_choice_wanted() {
+  return is_set("JOUST_LONG_TESTS") && !is_sanitized();
+}
+bool are_pairs_wanted() {
+  return is_set("JOUST_SETTINGS_IN_PAIRS") && !is_sanitized();
+}
+
+bool spins(const Row& row, const std::vector<Setting>& settings) {
+  for (std::size_t i = 0; i < settings.size(); ++i)
+    if (settings[i].name == "wait" && settings[i].choices[row[i]] == "spin") return true;
+  return false;
+}
+
+// Returns the row of defaults and the one that differs most from it. Rows that spin come last: a loop that
+// spins takes a whole core for as long as a case waits. But the thread sanitizer is to see such loops.
+std::vector<Row> two_of(const std::vector<Row>& rows, const std::vector<Setting>& settings) {
+  const auto merit = [&](const Row& row) {
+    const auto same = static_cast<std::size_t>(std::ranges::count(row, 0U));
+    return std::pair(test::is_thread_sanitized() || !spins(row, settings), row.size() - same);
+  };
+  return {rows.front(), *std::ranges::max_element(std::span(rows).subspan(1), {}, merit)};
 }
 
 // The reason why an engine cannot run here; empty if it can.
@@ -99,16 +115,24 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   const std::vector<Setting> settings = settings_of(engine);
   std::vector<std::size_t> choices;
   for (const Setting& setting : settings) choices.push_back(setting.choices.size());
+  const auto erase_unavailable = [&](std::vector<Row>& rows) {
+    std::erase_if(rows, [&](const Row& row) {
+      return !unavailable_choice(engine, variant_of(engine, settings, row).options.knobs).empty();
+    });
+  };
   std::vector<Row> rows = pairwise(choices);
-  if (which == Settings::defaults)
+  erase_unavailable(rows);
+  // The address sanitizer looks at the memory of an engine. Threads and waiting are shared by all.
+  const bool is_like_the_others = is_sanitized() && !test::is_thread_sanitized() && engine.knobs.empty();
+  if (which == Settings::defaults || (is_like_the_others && which != Settings::spinning))
     rows.resize(1);
-  else if (!are_all_wanted() && rows.size() > 2)
-    rows = two_of(std::move(rows));
-  else if (which == Settings::each_choice)
-    rows = each_choice(choices);
+  else if (which == Settings::spinning)
+    std::erase_if(rows, [&](const Row& row) { return !spins(row, settings); });
+  else if (!is_each_choice_wanted() && rows.size() > 2)
+    rows = two_of(rows, settings);
+  else if (which == Settings::each_choice || !are_pairs_wanted())
+    erase_unavailable(rows = each_choice(choices));
   for (const Row& row : rows) all.push_back(variant_of(engine, settings, row));
-  std::erase_if(all,
-                [&](const Variant& each) { return !unavailable_choice(engine, each.options.knobs).empty(); });
   return all;
 }
 

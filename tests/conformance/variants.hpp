@@ -31,8 +31,10 @@ std::vector<std::string> notes_of_duties(const Tally& tally, const Variant& vari
 // The settings of an engine that a suite uses. `defaults` for code that engines share. `pairwise` where two
 // settings together change the calls that the suite tests: how a loop waits, takes turns, ends and stops.
 // `each_choice`, where one setting may: each choice of each setting occurs, in no more rows than that takes.
-// Both are cut to the defaults and the row that differs most from them, unless all tests are wanted.
-enum class Settings : std::uint8_t { defaults, each_choice, pairwise };
+// Pairs are wanted for one engine at a time (script/test --engine), and count as `each_choice` otherwise.
+// Without the long tests both are cut to the defaults and the row that differs most from them. `spinning`:
+// those of `pairwise` whose loops spin.
+enum class Settings : std::uint8_t { defaults, each_choice, pairwise, spinning };
 
 // Each engine of streams for that role, over real sockets; and each engine of messages. An engine or a
 // setting that is not available here is left out: `Unavailable` has a skipped case for it, with the reason.

@@ -99,13 +99,12 @@ unsigned long sleeps_of(int thread) {
 
 class Spinning : public EngineTest {
  public:
+  // Threads that share work wait for its lock.
   static bool applies(const Variant& variant) {
-    // Threads that share work wait for its lock.
-    const bool share = has_several_workers(variant) && variant.engine->least_threads > 0;
-    return variant.options.wait == Wait::spin && !share;
+    return !has_several_workers(variant) || variant.engine->least_threads == 0;
   }
 };
-JOUST_EVERY_ENGINE(Spinning, Role::serve);
+JOUST_ENGINES(Spinning, variants, Role::serve, spinning);
 
 TEST_P(Spinning, DoesNotSleepWhereItIsToldToSpin) {
   checks(Duty::wait);

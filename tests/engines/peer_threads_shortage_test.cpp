@@ -3,7 +3,11 @@
 // Engines whose connections have threads of their own, when the machine runs short of something.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -53,6 +57,46 @@ TEST_P(PeerThreadsShortage, ADialWithoutAThreadIsCountedOnce) {
   EXPECT_EQ(client.tally.failures(Stage::local), 5U);
   EXPECT_EQ(client.tally.failures(), 5U);
   EXPECT_EQ(service.beats_heard, 15);
+}
+
+// A service whose connections stay, and that has others dialled in place of those that could not be opened.
+class Staying : public Service {
+ public:
+  std::unique_ptr<Session> open(const ConnectionInfo& info) override {
+    ++opened;
+    return echo_.open(info);
+  }
+  void not_opened(const Failure&, Time) override { ++refused; }
+  std::optional<Redial> redial(Time now) override {
+    return opened + refused < 10 ? std::optional(Redial{.at = now}) : std::nullopt;
+  }
+
+  std::atomic<int> opened{0}, refused{0};
+
+ private:
+  HandlerService echo_ = echo_service();
+};
+
+// Some of the threads of a connection may have been started before one could not be.
+TEST_P(PeerThreadsShortage, ADialWithoutAThreadIsDialledAgainOnce) {
+  HandlerService echo = echo_service();
+  RunningServer server(*find_engine("epoll"), echo);
+  Staying service;
+  Dialling client(service, server.address(), 1);
+  std::thread watch([&] {
+    while (service.opened == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // for one that is too many
+    client.stop.request();
+  });
+  const bool has_two = std::string_view(GetParam()) == "two-threads";
+  {
+    const Failing none(Call::pthread_create, EAGAIN, 1, has_two ? 1 : 0);
+    engine().run(client.hosting, client.stop);
+    EXPECT_EQ(none.failed(), 1U);
+  }
+  watch.join();
+  EXPECT_EQ(service.refused, 1);
+  EXPECT_EQ(service.opened, 1);
 }
 
 // A host that cannot wait does not take that for peers, does not spin, and goes on as soon as it can.

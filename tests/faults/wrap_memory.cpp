@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// operator new, which the standard allows a program to replace; new[] and the rest follow.
+// operator new, which the standard allows a program to replace, with and without an exception; new[] and the
+// rest follow. The address sanitizer has each of them itself, so none is left out that code of joust calls.
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -39,7 +40,16 @@ void* operator new(std::size_t size) {
   throw std::bad_alloc();
 }
 
+void* operator new(std::size_t size, const std::nothrow_t& /*none*/) noexcept {
+  if (joust::faults::EngineThread::here() && new_call().fault() > 0) return nullptr;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
 void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, const std::nothrow_t& /*none*/) noexcept {
   std::free(memory);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engines/engine.hpp"
 #include "engines/running.hpp"
+#include "hosting/can_run.hpp"
 #include "hosting/protocols.hpp"
 #include "joust/server.hpp"
 
@@ -85,8 +86,7 @@ TEST(Client, AnswersInProcessWithoutAnAddress) {
 std::vector<const Engine*> dialling_engines() {
   std::vector<const Engine*> some;
   for (const Engine* engine : engines())
-    if (engine->dials && (engine->unavailable == nullptr || engine->unavailable().empty()))
-      some.push_back(engine);
+    if (engine->dials && test::can_run(*engine)) some.push_back(engine);
   return some;
 }
 

@@ -12,6 +12,7 @@
 #include "connection/tally.hpp"
 #include "engines/running.hpp"
 #include "hosting/accounting.hpp"
+#include "hosting/can_run.hpp"
 #include "hosting/protocols.hpp"
 #include "joust/server.hpp"
 
@@ -33,7 +34,7 @@ std::vector<std::string> engines_of_streams() {
   std::vector<std::string> names;
   for (const Engine* engine : engines())
     if (engine->serves && engine->transport == Transport::stream && keeps_account(*engine) &&
-        (engine->unavailable == nullptr || engine->unavailable().empty()))
+        test::can_run(*engine))
       names.emplace_back(engine->name);
   return names;
 }

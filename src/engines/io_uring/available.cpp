@@ -49,7 +49,8 @@ std::string release_of_kernel() {
 }
 
 std::uint64_t bytes_of(RingSize size) {
-  return kBytesOfRing + kBytesOfSubmission * size.submissions + kBytesOfCompletion * size.completions;
+  return kBytesOfRing + kBytesOfSubmission * size.submissions + kBytesOfCompletion * size.completions +
+         size.registered;
 }
 
 // Returns how many bytes this user may lock; RLIM_INFINITY if it may lock as many as it likes.

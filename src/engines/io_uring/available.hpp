@@ -8,10 +8,11 @@
 
 namespace joust {
 
-// The entries of a ring, which determine its memory.
+// The entries and buffers of a ring, which determine its memory.
 struct RingSize {
-  unsigned submissions;
-  unsigned completions;
+  unsigned submissions;         // entries
+  unsigned completions;         // entries
+  std::uint64_t registered = 0;  // bytes of buffers that the kernel keeps in memory
 };
 
 // Returns why no ring of the engine io-uring can be made here; empty if one can.

@@ -19,9 +19,9 @@ std::byte* map_memory(std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-void check_locking(int result, const char* call, const UringSetup& setup) {
-  if (result < 0)
-    checked_number(-result, "{}", refused_call(call, -result, {setup.submissions, setup.completions}));
+void check_locking(int result, const char* call, const UringSetup& setup, std::uint64_t registered) {
+  const RingSize size{setup.submissions, setup.completions, registered};
+  if (result < 0) checked_number(-result, "{}", refused_call(call, -result, size));
 }
 
 }  // namespace joust

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "engines/io_uring/setup.hpp"
 #include "joust/time.hpp"
@@ -19,8 +20,8 @@ namespace joust {
 std::byte* map_memory(std::size_t bytes);
 
 // Throws std::system_error for a negative result. If a limit of locked memory may be the cause, the error
-// reports it.
-void check_locking(int result, const char* call, const UringSetup& setup);
+// reports it. `registered`: bytes of the ring's buffers that the kernel is to keep in memory.
+void check_locking(int result, const char* call, const UringSetup& setup, std::uint64_t registered = 0);
 
 inline constexpr Duration kMemoryAtMost = std::chrono::milliseconds(100);
 

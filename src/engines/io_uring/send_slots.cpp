@@ -14,9 +14,10 @@
 namespace joust {
 namespace {
 
-// All slots together are locked memory, of which users may often have no more than 8 MiB.
+// All slots together are locked memory, of which the rings of a user may often have no more than 8 MiB:
+// enough for three loops.
 constexpr std::size_t kSlots = 64;
-constexpr std::size_t kSlotBytes = 64 << 10;
+constexpr std::size_t kSlotBytes = 32 << 10;
 constexpr std::size_t kAllBytes = kSlots * kSlotBytes;
 
 }  // namespace
@@ -25,7 +26,7 @@ SendSlots::SendSlots(io_uring& ring, const UringSetup& setup) : memory_(map_memo
   const iovec all{memory_, kAllBytes};
   const int result = retry_for_memory([&] { return io_uring_register_buffers(&ring, &all, 1); });
   if (result < 0) ::munmap(memory_, kAllBytes);
-  check_locking(result, "io_uring_register_buffers()", setup);
+  check_locking(result, "io_uring_register_buffers()", setup, kAllBytes);
   for (std::size_t slot = kSlots; slot > 0; --slot) free_.push_back(memory_ + (slot - 1) * kSlotBytes);
 }
 

@@ -28,7 +28,11 @@ struct Dial {
 class Dials {
  public:
   Dials(const Hosting& hosting, std::size_t count, std::size_t vacancies)
-      : hosting_(hosting), unstarted_(count), vacancies_(hosting.service, vacancies) {}
+      : hosting_(hosting), unstarted_(count), vacancies_(hosting.service, vacancies) {
+    // failed() cannot be short of memory: no more connects than that are in progress or wait to be repeated.
+    if (hosting.target != nullptr && hosting.target->endpoints() > 1)
+      retries_.reserve(hosting.limits.dials_at_once);
+  }
 
   // The pause before a connect that met a full backlog is repeated.
   static constexpr Duration kTryAgain = std::chrono::milliseconds(5);

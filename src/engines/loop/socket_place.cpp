@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/socket_place.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 
+#include "base/fd.hpp"
 #include "net/address.hpp"
 
 namespace joust {
@@ -37,13 +39,17 @@ void SocketPlace::give_way() noexcept {
 }
 
 // Resets the connection, so that nothing is kept for a peer that may never take it. An engine detects a reset
-// even while it wants no input. Unix sockets have no reset, and are shut down.
+// even while it wants no input. Unix sockets have no reset, and are shut down. A library may have closed the
+// socket before the place is freed, and another thread may get its number at any moment: a descriptor of its
+// own refers to one socket from the check to the reset. Without a free descriptor the number has to do.
 void SocketPlace::break_off() noexcept {
-  if (identity_of(socket_) != identity_) return;  // closed already
+  const Fd own(::fcntl(socket_, F_DUPFD_CLOEXEC, 0));
+  const int socket = own.is_open() ? own.get() : socket_;
+  if (identity_of(socket) != identity_) return;  // closed already
   broken_off_.store(true, std::memory_order_relaxed);
   sockaddr no_peer{};
   no_peer.sa_family = AF_UNSPEC;
-  if (::connect(socket_, &no_peer, sizeof no_peer) != 0) ::shutdown(socket_, SHUT_RDWR);
+  if (::connect(socket, &no_peer, sizeof no_peer) != 0) ::shutdown(socket, SHUT_RDWR);
 }
 
 }  // namespace joust

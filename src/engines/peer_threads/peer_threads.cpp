@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "engines/loop/loops.hpp"
@@ -51,7 +52,7 @@ PeerThreads::PeerThreads(const Hosting& hosting, MakePeer make, std::function<vo
 
 PeerThreads::~PeerThreads() {
   end_at_once();
-  while (!peers_.empty()) {
+  while (!peers_.empty() || !spare_.empty()) {
     pollfd ended{.fd = waker_.fd(), .events = POLLIN, .revents = 0};
     if (::poll(&ended, 1, 1) < 0) pause_for_shortage();
     now_ = Clock::now();
@@ -64,9 +65,9 @@ PeerThreads::~PeerThreads() {
 
 std::optional<Failure> PeerThreads::prepare() noexcept {
   try {
-    if (!spare_.empty()) return std::nullopt;
+    if (!spare_.empty() && !spare_.back()->is_dismissed_) return std::nullopt;
     ThreadedPeer& peer = *spare_.emplace_back(make_(*this));
-    peer.self_ = spare_.begin();
+    peer.self_ = std::prev(spare_.end());
     for (std::size_t i = 0; i < peer.count_; ++i) {
       peer.threads_[i].start([this, &peer, i] { run_thread(peer, i); });
       ++peer.present_;
@@ -78,17 +79,17 @@ std::optional<Failure> PeerThreads::prepare() noexcept {
   }
 }
 
-// Ends the threads that were already started for the spare peer.
+// Ends the threads that were already started for the spare peer. It stays in its list until they have ended.
 void PeerThreads::dismiss_spare() {
-  if (spare_.empty()) return;
-  if (!spare_.front() || spare_.front()->present_ == 0) return spare_.clear();
-  spare_.front()->enter(ThreadedPeer::Stage::over);
-  peers_.splice(peers_.end(), spare_);
+  if (spare_.empty() || spare_.back()->is_dismissed_) return;
+  if (spare_.back()->present_ == 0) return spare_.pop_back();
+  spare_.back()->is_dismissed_ = true;
+  spare_.back()->enter(ThreadedPeer::Stage::over);
 }
 
 void PeerThreads::start(Fd socket, Time dial_until) {
-  ThreadedPeer& peer = *spare_.front();
-  peers_.splice(peers_.end(), spare_);
+  ThreadedPeer& peer = *spare_.back();
+  peers_.splice(peers_.end(), spare_, peer.self_);
   peer.socket = std::move(socket);
   peer.dial_until = dial_until;
   peer.enter(ThreadedPeer::Stage::begun);
@@ -177,8 +178,9 @@ void PeerThreads::join_ended() {
   }
   while (ended != nullptr) {
     const auto self = ended->self_;
+    auto& its_list = ended->is_dismissed_ ? spare_ : peers_;
     ended = ended->ended_before_;
-    peers_.erase(self);  // joins its threads
+    its_list.erase(self);  // joins its threads
   }
 }
 

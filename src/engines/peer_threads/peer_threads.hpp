@@ -9,10 +9,10 @@
 #include <mutex>
 #include <optional>
 
-#include "engines/peer_threads/threaded_peer.hpp"
 #include "engines/engine.hpp"
 #include "engines/files/pipe_pool.hpp"
 #include "engines/loop/broadcast_delay.hpp"
+#include "engines/peer_threads/threaded_peer.hpp"
 #include "net/waker.hpp"
 
 namespace joust {
@@ -36,12 +36,13 @@ class PeerThreads {
   std::optional<Failure> prepare() noexcept;
   // Passes the socket, or the task to dial, to the waiting threads.
   void start(Fd socket, Time dial_until = Time::max());
-  std::size_t size() const { return peers_.size(); }  // without the spare peer
-  int fd() const { return waker_.fd(); }              // readable when attend() has work
-  std::optional<Time> due() const;                    // the time at which attend() has work without that
-  void attend(Time now);  // joins ended threads, passes on publications, repeats nudges
-  void drain();           // asks all owners to finish
-  void end_at_once();     // ends all peers, finished or not
+  // The number of connections: without the spare peer, and without dismissed ones.
+  std::size_t size() const { return peers_.size(); }
+  int fd() const { return waker_.fd(); }  // readable when attend() has work
+  std::optional<Time> due() const;        // the time at which attend() has work without that
+  void attend(Time now);                  // joins ended threads, passes on publications, repeats nudges
+  void drain();                           // asks all owners to finish
+  void end_at_once();                     // ends all peers, finished or not
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
@@ -83,7 +84,8 @@ class PeerThreads {
   std::optional<Time> nudge_again_;     // set while a nudge is not acknowledged
   std::atomic<std::uint64_t> told_{0};  // the publication count passed on last
   BroadcastDelay broadcast_delay_;
-  std::list<std::unique_ptr<ThreadedPeer>> spare_;  // at most one: its threads wait for a connection
+  // The threads of the last one wait for a connection, unless it is dismissed. Those of dismissed ones end.
+  std::list<std::unique_ptr<ThreadedPeer>> spare_;
   std::list<std::unique_ptr<ThreadedPeer>> peers_;
 };
 

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "base/fd.hpp"
-#include "engines/peer_threads/small_thread.hpp"
 #include "connection/stream_connection.hpp"
+#include "engines/peer_threads/small_thread.hpp"
 
 namespace joust {
 
@@ -69,7 +69,8 @@ class ThreadedPeer {
 
   std::list<std::unique_ptr<ThreadedPeer>>::iterator self_;
   ThreadedPeer* ended_before_ = nullptr;
-  const std::size_t count_;  // the number of threads_
+  bool is_dismissed_ = false;  // it never had a connection
+  const std::size_t count_;    // the number of threads_
   std::unique_ptr<SmallThread[]> threads_;
 };
 
