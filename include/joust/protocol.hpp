@@ -66,6 +66,9 @@ struct Demands {
   std::string stream{};           // a transport of a stream, for this reason; empty: not demanded
   std::string messages{};         // a transport of whole messages, likewise
   std::string common_sessions{};  // all sessions in one process, for this reason; empty: not demanded
+  // The option of a server by which a request may keep its thread for more than 1 ms; empty: none does. Where
+  // peers share threads, one address can keep all others waiting then.
+  std::string long_work{};
 };
 
 struct Protocol;
@@ -112,6 +115,9 @@ struct Protocol {
   bool has_ceiling = true;
   std::vector<ProtocolOption> options{};
   std::string url_scheme{};  // of a server's address in a browser, such as "http"; empty if it has none
+  // The question that a failed load asks where no reply was right. Empty: whether it is a server of this
+  // protocol.
+  std::string doubt{};
   std::string verified = "byte for byte";  // how the client side checks replies, as text for reports
 
   // Returns how a client with these options checks replies, in place of `verified`; an empty text if it takes

@@ -159,6 +159,18 @@ void check_demands(const Engine& engine, const Protocol& protocol, const Paramet
     throw Refusal(does_not_fit(engine, protocol, reason));
 }
 
+void check_long_work(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
+                     const Settings& given) {
+  if (!protocol.demands || engine.own_threads) return;
+  const std::string option = protocol.demands(parameters, nullptr).long_work;
+  if (option.empty() || given.contains(option)) return;
+  throw Refusal(
+      fmt::format("--public: with engine '{0}' all other peers wait while the request of one computes, for "
+                  "up to {2} here; say --{1} 1ms, or --{1} {2} if nobody who can connect does harm, "
+                  "or take the engine 'threads'",
+                  engine.name, option, parameters.option(option)));
+}
+
 void check_threads(const Engine& engine, std::uint64_t threads) {
   check_between("-t,--threads", threads, engine.least_threads, kMostThreads);
 }

@@ -60,6 +60,11 @@ Parameters parameters_of(const Protocol& protocol, const Settings& given, Role s
 void check_demands(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
                    const LoadPlan* plan);
 
+// Refuses a server that strangers can reach if one request may keep all of them waiting, unless the option
+// that allows that is among the given ones: then it is meant.
+void check_long_work(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
+                     const Settings& given);
+
 // Refuses more threads than the engine may have.
 void check_threads(const Engine& engine, std::uint64_t threads);
 // Refuses more connections than can be open at the same time: a load that waits for all of them would never

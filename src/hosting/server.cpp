@@ -56,6 +56,7 @@ Server::State::State(Protocol&& spoken, ServerOptions&& wanted)
   check_options(protocol, options.options, true, false);
   Parameters parameters = parameters_of(protocol, options.options, Role::serve);
   check_demands(engine, protocol, parameters, nullptr);
+  if (options.is_public) check_long_work(engine, protocol, parameters, options.options);
   if (protocol.check_server) protocol.check_server(parameters);
   const std::vector<Endpoint> endpoints =
       checked_listen(options.listen, options.is_public, engine, engine_options.knobs);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/check.hpp"
 #include "base/shortage.hpp"
@@ -24,6 +25,13 @@ constexpr auto kBindAgain = std::chrono::milliseconds(2);
 
 std::string path_of(const Endpoint& endpoint) {
   return to_text(endpoint).substr(5);
+}
+
+// Returns the device and the inode of this name, without following a link. Empty on failure.
+std::optional<std::pair<dev_t, ino_t>> entry_of(const std::string& path) {
+  struct stat entry {};
+  if (::lstat(path.c_str(), &entry) < 0) return std::nullopt;
+  return std::pair(entry.st_dev, entry.st_ino);
 }
 
 // Refuses a path that is no socket: bind() would report an address in use.
@@ -100,6 +108,7 @@ Listener::Listener(const Endpoint& endpoint, const SocketOptions& options, Trans
   if (transport == Transport::stream)
     checked(::listen(socket_.get(), options.backlog), "listen({})", to_text(endpoint));
   bound_ = endpoint.family() == AF_UNIX ? endpoint : bound_address(socket_.get());
+  if (endpoint.family() == AF_UNIX) file_ = entry_of(path_of(endpoint));
   own_facts_ = read_back(socket_.get());
 }
 
@@ -151,10 +160,11 @@ void Listener::close() {
   socket_.close();
 }
 
-// Removes the path once only: another program may have bound a socket to it meanwhile.
+// Removes the path if it still leads to this socket. Another program may have bound a socket to it meanwhile,
+// or have given it to a file. The inode of a bound socket is not used again before the socket is closed.
 void Listener::unlink_path() {
-  if (bound_.size == 0 || bound_.family() != AF_UNIX || std::exchange(unlinked_, true)) return;
-  ::unlink(path_of(bound_).c_str());
+  const auto file = std::exchange(file_, std::nullopt);
+  if (file && entry_of(path_of(bound_)) == file) ::unlink(path_of(bound_).c_str());
 }
 
 // Refuses further peers, and returns how many are in the queue. The queue of a unix socket does not report

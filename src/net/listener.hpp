@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/types.h>
+
 #include <mutex>
 #include <optional>
 #include <string>
@@ -104,8 +106,8 @@ class Listener {
   Transport transport_;
   Fd socket_;
   Endpoint bound_;
-  std::size_t longest_queue_;  // connections
-  bool unlinked_ = false;      // the path of a unix socket was removed
+  std::size_t longest_queue_;                    // connections
+  std::optional<std::pair<dev_t, ino_t>> file_;  // device and inode of a unix socket, until it is removed
   mutable std::mutex mutex_;
   mutable std::optional<SocketFacts> facts_;
   SocketFacts own_facts_;

@@ -40,7 +40,8 @@ class Work(Case):
                 server.tell(signal.SIGTERM)
                 time.sleep(0.2)
                 server.tell(signal.SIGTERM)
-                self.assertEqual(server.process.wait(PATIENCE_S), 1)  # 0 once the request is answered
+                # 0 once the request is answered
+                self.assertEqual(server.process.wait(PATIENCE_S), 128 + signal.SIGTERM)
                 load.wait(PATIENCE_S)
 
     def test_a_request_that_asks_for_too_much_is_refused(self):
@@ -81,6 +82,19 @@ class Work(Case):
         self.refused(run("load", "-e", "null", "-p", "work", "--workload", "3G"), "--workload: at most")
         race = ("race", "--server", "epoll", "-p", "work", "--dry-run")
         self.refused(run(*race, "--workload", "x"), "--workload")
+
+    def test_strangers_may_not_keep_all_others_waiting(self):
+        work = ("-p", "work", "--work", "1us", "--listen", "127.0.0.1:0", "--public")
+        for engine in ("epoll", "epoll-pool"):
+            done = run("serve", "-e", engine, *work)
+            self.refused(done, "all other peers wait", "100ms", "--most-work 1ms", "'threads'")
+        for options in (("-e", "epoll", "--most-work", "1ms"), ("-e", "epoll", "--most-work", "50ms"),
+                        ("-e", "threads"), ("-e", "epoll", "--work", "0"),
+                        ("-e", "epoll", "--work-kind", "sleep")):  # fmt: skip
+            with self.subTest(options):
+                given = work if "--work" not in options else (*work[:2], *work[4:])
+                with Server(*given, *options) as server:
+                    server.stop()
 
     def test_contestants_of_a_race_differ_in_writes_and_nodelay(self):
         servers = "epoll,epoll:writes=two,epoll:nodelay=off:writes=two"

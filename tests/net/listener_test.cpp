@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -215,6 +216,23 @@ TEST(ListenerTest, UnixSocketsFileComesAndGoes) {
     connect_to(socket_in(folder, "s"));
   }
   EXPECT_FALSE(std::filesystem::exists(folder.file("s")));
+}
+
+TEST(ListenerTest, LeavesAPathThatBelongsToSomebodyElseByNow) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("s");
+  {
+    const Listener listener(socket_in(folder, "s"), {});
+    std::filesystem::rename(path, folder.file("moved"));
+    std::ofstream(path) << "precious";
+  }
+  EXPECT_TRUE(std::filesystem::is_regular_file(path));
+  std::filesystem::remove(path);
+  std::optional<Listener> first(std::in_place, socket_in(folder, "s"), SocketOptions{});
+  std::filesystem::remove(path);
+  const Listener second(socket_in(folder, "s"), {});
+  first.reset();
+  connect_to(socket_in(folder, "s"));
 }
 
 TEST(ListenerTest, StaleUnixSocketIsReplaced) {

@@ -90,6 +90,45 @@ TEST_F(BroadcastLimits, WhoDoesNotJoinIsEnded) {
   EXPECT_FALSE(member.ended());
 }
 
+TEST_F(BroadcastLimits, ANumberIsFreeAgainWhenItsMemberIsSilent) {
+  const auto service = room({});
+  Connection stranger(*service, now_);
+  stranger.join(0, now_);
+  pass(stranger, seconds(29));
+  {
+    Connection refused(*service, now_);
+    refused.join(0, now_);
+    EXPECT_TRUE(refused.ended()) << "it may be slow between two messages";
+  }
+  pass(stranger, seconds(1));
+  Connection member(*service, now_);
+  member.join(0, now_);
+  EXPECT_FALSE(member.ended());
+  EXPECT_NE(stranger.say(frame(Kind::message, 0, "late"), now_), 0U);
+  stranger.session().on_published(now_);
+  EXPECT_TRUE(stranger.ended());
+  member.session().on_published(now_);
+  EXPECT_EQ(member.read(1000), 0U) << "nobody speaks in its name";
+}
+
+TEST_F(BroadcastLimits, AMemberThatLosesItsNumberIsTold) {
+  const auto service = room({});
+  Connection silent(*service, now_);
+  silent.join(3, now_);
+  pass(silent, seconds(20));
+  silent.say(frame(Kind::message, 3, "a word"), now_);
+  pass(silent, seconds(29));
+  Connection early(*service, now_), next(*service, now_);
+  early.join(3, now_);
+  EXPECT_TRUE(early.ended()) << "a message keeps the number";
+  pass(silent, seconds(1));
+  next.join(3, now_);
+  silent.session().on_published(now_);
+  EXPECT_EQ(silent.session().complaint(),
+            "another member has taken the number 3, because its own had sent nothing for 30.0 s");
+  EXPECT_FALSE(next.ended());
+}
+
 TEST_F(BroadcastLimits, AStopLosesNoMessageBehindAWelcome) {
   const auto service = room({});
   Connection member(*service, now_);

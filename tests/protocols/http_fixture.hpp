@@ -122,6 +122,7 @@ class HttpTest : public testing::Test {
     if (!session_) {
       site_ = std::make_unique<HttpSite>(HttpSite{.storage = with_files_ ? &storage_ : nullptr,
                                                   .lists = lists_,
+                                                  .dot_files = dot_files_,
                                                   .text = "Hello, World!",
                                                   .clock = DateClock(fixed_clock),
                                                   .requests_per_connection = most_requests_,
@@ -198,6 +199,7 @@ class HttpTest : public testing::Test {
   TextStorage storage_;
   bool with_files_ = false;
   bool lists_ = false;
+  bool dot_files_ = false;
   std::uint64_t most_requests_ = 0;
   AnsweredHosts hosts_{};
   HttpCounts counts_;

@@ -135,6 +135,22 @@ TEST_F(HttpListing, OnlyDirectoriesAreListed) {
   EXPECT_EQ(get("/locked/").status, "HTTP/1.1 403 Forbidden");
 }
 
+TEST_F(HttpListing, NamesThatBeginWithADotAreForThoseWhoAskForThem) {
+  storage_.add(".env", "secret");
+  storage_.add(".git/config", "secret");
+  storage_.add("folder/.hidden/index.html", "secret");
+  const char* const hidden[] = {"/.env", "/%2eenv",          "/.git/config",   "/.git/",
+                                "/.git", "/folder/.hidden/", "/folder/.hidden"};
+  for (const char* path : hidden) EXPECT_EQ(get(path).status, "HTTP/1.1 404 Not Found") << path;
+  EXPECT_EQ(links(get("/").body), (std::vector<std::string>{"folder/", "indexed/", "a.txt"}));
+  again();
+  dot_files_ = true;
+  EXPECT_EQ(get("/.env").body, "secret");
+  EXPECT_EQ(get("/folder/.hidden/").body, "secret");
+  EXPECT_EQ(links(get("/").body),
+            (std::vector<std::string>{".git/", "folder/", "indexed/", ".env", "a.txt"}));
+}
+
 TEST_F(HttpListing, HasNeitherATagNorADate) {
   EXPECT_EQ(get("/", "If-None-Match: *\r\nRange: bytes=0-3\r\n").status, "HTTP/1.1 200 OK");
   EXPECT_EQ(get("/", "If-Modified-Since: Fri, 31 Dec 2100 00:00:00 GMT\r\n").status, "HTTP/1.1 200 OK");

@@ -166,6 +166,18 @@ TEST_F(WebSocketLoad, FindsHandshakesThatAreWrong) {
                 std::string text = right_answer(message);
                 return text.insert(text.size() - 2, "Sec-WebSocket-Extensions: permessage-deflate\r\n");
               }).contains("not asked for: Sec-WebSocket-Extensions: permessage-deflate"));
+  const auto with_field = [&](const std::string& field) {
+    return complaint_about([field](int, const Message& message) {
+      std::string text = right_answer(message);
+      return text.insert(text.size() - 2, field + "\r\n");
+    });
+  };
+  EXPECT_TRUE(with_field("Sec-WebSocket-Accept: x").contains("Sec-WebSocket-Accept more than once"));
+  EXPECT_TRUE(with_field("Content-Length: 5").contains("has a Content-Length or a Transfer-Encoding"));
+  EXPECT_TRUE(
+      with_field("Transfer-Encoding: chunked").contains("has a Content-Length or a Transfer-Encoding"));
+  EXPECT_TRUE(with_field("Sec-WebSocket-Protocol:\r\nSec-WebSocket-Protocol: chat")
+                  .contains("not asked for: Sec-WebSocket-Protocol"));
   EXPECT_EQ(verified(), 0U);
 }
 

@@ -156,8 +156,10 @@ TEST_F(TlsTest, ARefusedTokenIsSaidInPlainWords) {
   begin();
   while (shuttle()) {
   }
-  EXPECT_EQ(client.failure,
-            "the server refuses the token: have both sides the same? (TLS alert: illegal parameter)");
+  // The alert depends on the version of OpenSSL.
+  const std::string plain = "the server refuses the token: have both sides the same? (TLS alert: ";
+  EXPECT_TRUE(client.failure == plain + "illegal parameter)" || client.failure == plain + "decrypt error)")
+      << client.failure;
   EXPECT_EQ(client.stage, Stage::verify);
 }
 

@@ -156,7 +156,10 @@ MessageKind MemberExchange::classify_frame(Bytes message) {
   if (!frame) return MessageKind::wrong;
   if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
   if (frame->kind == Kind::join && websocket_) return joined(*frame);
-  if (frame->kind == Kind::refused) return wrong("not let in: another load is in the room");
+  if (frame->kind == Kind::refused)
+    return wrong(
+        "not let in: another load is in the room, or a stranger that has the number of a member; the "
+        "numbers of members that send nothing are free after 30 s");
   if (frame->kind != Kind::message) return MessageKind::wrong;
   if (!welcomed_ || frame->member >= counts_->members)
     return wrong("a message of somebody who is not of this load");

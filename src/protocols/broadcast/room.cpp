@@ -5,14 +5,22 @@
 
 namespace joust::broadcast {
 
-bool Room::join(std::uint32_t member) {
+std::shared_ptr<Seat> Room::join(std::uint32_t member, Time now) {
+  if (member >= kMostMembers) return nullptr;
   const std::lock_guard lock(mutex_);
-  return member < kMostMembers && members_.insert(member).second;
+  std::shared_ptr<Seat>& seat = members_[member];
+  if (seat) {
+    if (now - seat->spoke() < kHeldFor) return nullptr;
+    seat->take_away();
+    publications_.announce();
+  }
+  return seat = std::make_shared<Seat>(now);
 }
 
-void Room::leave(std::uint32_t member) {
+void Room::leave(std::uint32_t member, const Seat& seat) {
   const std::lock_guard lock(mutex_);
-  members_.erase(member);
+  const auto found = members_.find(member);
+  if (found != members_.end() && found->second.get() == &seat) members_.erase(found);
 }
 
 void Room::append(Bytes frame, Time now) {

@@ -28,10 +28,20 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
     if (step.status == Deframer::Status::need_more) break;
     websocket_ ? hear_websocket(step, now) : hear(step, step.message, now);
   }
-  if (messages_ != before) room_.publications().announce();
+  if (messages_ != before) {
+    seat_->speak(now);
+    room_.publications().announce();
+  }
   incoming_rate_.moved(taken);
   watch_rates(now);
   return taken;
+}
+
+void ServerSession::on_published(Time now) {
+  if (seat_ && seat_->is_lost() && !finished())
+    end(fmt::format("another member has taken the number {}, because its own had sent nothing for {}",
+                    member_, format_duration(kHeldFor)));
+  watch_rates(now);
 }
 
 void ServerSession::hear(const Deframer::Step& step, Bytes message, Time now) {
@@ -90,8 +100,8 @@ std::optional<Time> ServerSession::deadline() const {
 
 // Returns false if the peer broke the protocol.
 bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
-  if (frame.kind == Kind::join && !joined_) return join(frame.member);
-  if (!joined_ || frame.member != member_) return false;
+  if (frame.kind == Kind::join && !seat_) return join(frame.member, now);
+  if (!seat_ || seat_->is_lost() || frame.member != member_) return false;
   if (frame.kind == Kind::join && lossy_) {
     // Sends one answer for all join frames so far: a flood of them makes no queue.
     if (!output_.says()) answer(Kind::welcome);
@@ -104,14 +114,14 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
   return true;
 }
 
-bool ServerSession::join(std::uint32_t member) {
-  joined_ = room_.join(member);
+bool ServerSession::join(std::uint32_t member, Time now) {
+  seat_ = room_.join(member, now);
   join_by_.reset();
   member_ = member;
-  answer(joined_ ? Kind::welcome : Kind::refused);
-  if (joined_ && !room_.has_group()) output_.follow(room_.log());
-  if (!joined_) end(fmt::format("the member number {} is taken or too large", member));
-  return joined_;
+  answer(seat_ ? Kind::welcome : Kind::refused);
+  if (seat_ && !room_.has_group()) output_.follow(room_.log());
+  if (!seat_) end(fmt::format("the member number {} is taken or too large", member));
+  return seat_ != nullptr;
 }
 
 void ServerSession::answer(Kind kind) {

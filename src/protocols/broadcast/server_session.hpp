@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -32,14 +33,14 @@ class ServerSession : public Session {
     if (room.rules().carriage == Carriage::websocket) websocket_.emplace();
   }
   ~ServerSession() override {
-    if (joined_) room_.leave(member_);
+    if (seat_) room_.leave(member_, *seat_);
   }
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
 
   void on_open(Time now) override;
   std::size_t on_bytes(Bytes chunk, Time now) override;
-  void on_published(Time now) override { watch_rates(now); }
+  void on_published(Time now) override;
   void on_deadline(Time now) override;
   void on_peer_finished(Time /*now*/) override { leave(); }
   void on_drain(Time /*now*/) override {
@@ -70,7 +71,7 @@ class ServerSession : public Session {
   void hear(const Deframer::Step& step, Bytes message, Time now);
   void hear_websocket(const Deframer::Step& step, Time now);
   bool on_frame(const Frame& frame, Bytes framed, Time now);
-  bool join(std::uint32_t member);
+  bool join(std::uint32_t member, Time now);
   void answer(Kind kind);
   void leave();
   void end(std::string complaint, std::uint16_t code = websocket::kPolicyViolation);
@@ -81,7 +82,7 @@ class ServerSession : public Session {
   Deframer deframer_;
   MemberOutput output_;  // follows the log once it has joined, unless the log is sent to a group
   std::optional<websocket::ServerSide> websocket_;  // with the carriage of that name
-  bool joined_ = false;
+  std::shared_ptr<Seat> seat_;                      // once it has joined
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;

@@ -26,7 +26,10 @@ HeadCutter::Step HeadCutter::next(Bytes chunk) {
   }
   const std::size_t held = held_.size();
   const Bytes part = chunk.first(std::min(chunk.size(), kLargestHead - held));
-  if (held > 0) held_.insert(held_.end(), part.begin(), part.end());
+  if (held > 0) {
+    held_.resize(held + part.size());
+    std::ranges::copy(part, held_.begin() + static_cast<std::ptrdiff_t>(held));
+  }
   const Bytes all = held > 0 ? Bytes(held_) : part;
   const Status status = scan(as_text(all));
   if (status == Status::need_more) return hold(part, held);

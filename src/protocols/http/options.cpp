@@ -31,6 +31,11 @@ std::vector<ProtocolOption> options() {
        .standard = "no",
        .choices = {"no", "yes"},
        .loads = false},
+      {.name = "dot-files",
+       .summary = "with --root, serve files and directories whose names begin with a dot too",
+       .standard = "no",
+       .choices = {"no", "yes"},
+       .loads = false},
       {.name = "min-rate",
        .summary = "bytes per second: a client that sends a request or reads a reply slower is "
                   "disconnected; 0: none is",
@@ -89,11 +94,24 @@ AnsweredHosts answered_hosts(const Parameters& parameters) {
   return parameters.on_loopback ? hosts : AnsweredHosts();
 }
 
+namespace {
+
+// Returns whether an option that needs a directory is given.
+bool of_directory(const Parameters& parameters, const std::string& option) {
+  const bool given = parameters.option(option) == "yes";
+  if (given && parameters.option("root").empty())
+    throw std::invalid_argument(fmt::format("--{}: there is no directory; say --root DIRECTORY too", option));
+  return given;
+}
+
+}  // namespace
+
 bool lists(const Parameters& parameters) {
-  const bool lists = parameters.option("list") == "yes";
-  if (lists && parameters.option("root").empty())
-    throw std::invalid_argument("--list: there is no directory; say --root DIRECTORY too");
-  return lists;
+  return of_directory(parameters, "list");
+}
+
+bool serves_dot_files(const Parameters& parameters) {
+  return of_directory(parameters, "dot-files");
 }
 
 RateRules rates(const Parameters& parameters) {

@@ -16,6 +16,7 @@ std::vector<ProtocolOption> options();
 // Parse the options of a server. They throw std::invalid_argument.
 AnsweredHosts answered_hosts(const Parameters& parameters);
 bool lists(const Parameters& parameters);
+bool serves_dot_files(const Parameters& parameters);
 RateRules rates(const Parameters& parameters);
 std::uint64_t requests_per_connection(const Parameters& parameters);
 const std::string& text(const Parameters& parameters);

@@ -32,6 +32,7 @@ class HttpServer : public Service {
       : storage_(storage_of(parameters.option("root"))),
         site_{.storage = storage_.get(),
               .lists = lists(parameters),
+              .dot_files = serves_dot_files(parameters),
               .text = text(parameters),
               .clock = DateClock(wall_clock_ns),
               .requests_per_connection = requests_per_connection(parameters),

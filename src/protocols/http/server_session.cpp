@@ -224,6 +224,14 @@ void HttpSession::answer(const Request& request, Time now) {
   answer_file(request, *target, now);
 }
 
+namespace {
+
+bool has_hidden_part(std::string_view name) {
+  return name.starts_with('.') || name.contains("/.");
+}
+
+}  // namespace
+
 void HttpSession::answer_file(const Request& request, const RequestTarget& target, Time now) {
   if (!site_.storage) {
     if (target.path != "/") return send_status(Status::not_found, now);
@@ -236,6 +244,7 @@ void HttpSession::answer_file(const Request& request, const RequestTarget& targe
   const auto name = file_name(target.path);
   if (!name)
     return name.error() == Status::bad_request ? refuse(name.error(), now) : send_status(name.error(), now);
+  if (!site_.dot_files && has_hidden_part(*name)) return send_status(Status::not_found, now);
   const auto file = site_.storage->open(*name);
   if (!file) return send_missing(request, target, *name, file.error().error, now);
   send_file(request, *file, *name, now);
@@ -265,6 +274,8 @@ void HttpSession::send_listing(const Request& request, std::string_view folder, 
   if (!listing) return send_status(status_of(listing.error().error), now);
   if (!request.if_match.empty() && request.if_match != "*")
     return send_status(Status::precondition_failed, now);
+  if (!site_.dot_files)
+    std::erase_if(listing->entries, [](const FolderEntry& entry) { return has_hidden_part(entry.name); });
   const std::string page = listing_page(folder, std::move(*listing));
   ReplyText head(Status::ok, site_.clock.at(now).text);
   head.field("Content-Type", kHtml);

@@ -34,6 +34,7 @@ struct HttpCounts {
 struct HttpSite {
   Storage* storage = nullptr;  // null: the server has only `text`
   bool lists = false;          // lists directories without an index.html
+  bool dot_files = false;      // serves names that begin with a dot: they are often secrets (.git, .env)
   std::string text{};
   FixedReply text_reply{text};
   DateClock clock;

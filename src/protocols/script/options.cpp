@@ -167,7 +167,9 @@ ScriptTexts read_file(const std::string& text) {
   try {
     table = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    refuse("--script", fmt::format("line {}: {}", error.source().begin.line, error.description()));
+    const toml::source_position& at = error.source().begin;
+    refuse("--script",
+           fmt::format("line {}: {}", at.line, toml_error(text, at.line, at.column, error.description())));
   }
   return FileReader(table).read();
 }

@@ -25,6 +25,7 @@ Protocol script_protocol() {
     return "no message of the script has {bytes} or {binary}, whose size it is";
   };
   protocol.no_reconnect.clear();
+  protocol.doubt = "does the server speak as the script says?";
   protocol.verified_by = [](const Parameters& client) {
     return script::script_of(client)->checks_all() ? std::string("by what the script expects")
                                                    : std::string();

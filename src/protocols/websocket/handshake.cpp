@@ -62,6 +62,8 @@ class Head : public beast::parser<isRequest, beast::empty_body> {
     return beast::token_list{this->get()[name]}.exists({token.data(), token.size()});
   }
   bool has_once(field name) const { return this->get().count(name) == 1; }
+  bool has_many(field name) const { return this->get().count(name) > 1; }
+  bool has_body() const { return this->chunked() || this->content_length().value_or(0) > 0; }
 
  private:
   boost::beast::error_code error_;
@@ -91,10 +93,10 @@ std::expected<std::string, Violation> key_in(Bytes bytes) {
   if (!head.error().empty()) return refused(400, "the head is not one of HTTP/1.1");
   if (!boost::beast::websocket::is_upgrade(head.get()))
     return refused(426, "this server speaks WebSocket only: a GET of HTTP/1.1 must ask for it by Upgrade");
-  if (head.text(field::sec_websocket_version) != "13")
+  if (!head.has_once(field::sec_websocket_version) || head.text(field::sec_websocket_version) != "13")
     return refused(426, "the version of WebSocket must be 13");
   if (!head.has_once(field::host)) return refused(400, "a request must have one field Host");
-  if (head.chunked() || head.content_length().value_or(0) > 0) return refused(400, "a handshake has no body");
+  if (head.has_body()) return refused(400, "a handshake has no body");
   const std::string_view key = head.text(field::sec_websocket_key);
   if (!head.has_once(field::sec_websocket_key) || !is_key(key))
     return refused(400, "Sec-WebSocket-Key must be 16 bytes in base64");
@@ -110,12 +112,15 @@ std::string objection_to_answer(Bytes bytes, std::string_view key) {
                        http::excerpt({head.get().reason().data(), head.get().reason().size()}));
   if (!head.has_token(field::upgrade, "websocket") || !head.has_token(field::connection, "upgrade"))
     return "the answer to the handshake has not both of 'Upgrade: websocket' and 'Connection: Upgrade'";
+  if (head.has_body()) return "the answer to the handshake has a Content-Length or a Transfer-Encoding";
+  if (head.has_many(field::sec_websocket_accept))
+    return "the answer to the handshake has the field Sec-WebSocket-Accept more than once";
   if (const std::string right = accept_of(key), accept(head.text(field::sec_websocket_accept));
       accept != right)
     return fmt::format("the answer to the handshake has the Sec-WebSocket-Accept '{}', and '{}' is right",
                        http::excerpt(accept), right);
   for (const field name : {field::sec_websocket_extensions, field::sec_websocket_protocol})
-    if (!head.text(name).empty())
+    if (!head.text(name).empty() || head.has_many(name))
       return fmt::format("the server agrees to what was not asked for: {}: {}",
                          std::string_view(to_string(name).data(), to_string(name).size()),
                          http::excerpt(head.text(name)));

@@ -24,6 +24,12 @@ Protocol work_protocol() {
   protocol.verified = "by job and completion";
   protocol.options = work::options();
   protocol.repeatable = work::repeatable;
+  protocol.demands = [](const Parameters& parameters, const LoadPlan* plan) {
+    if (plan != nullptr) return Demands{};
+    const work::Labour labour = work::labour(parameters);
+    const bool is_long = labour.computes() && labour.most > std::chrono::milliseconds(1);
+    return Demands{.long_work = is_long ? "most-work" : ""};
+  };
   protocol.make_server = work::make_server;
   protocol.make_client = work::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) { work::workload(parameters); };
