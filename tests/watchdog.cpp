@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 
@@ -13,7 +15,7 @@
 namespace joust::test {
 namespace {
 
-constexpr int kMost_s = is_sanitized() ? 300 : 120;
+constexpr int kMost_s = is_sanitized() ? 300 : 120;  // the longest case takes a tenth on an idle machine
 constexpr int kHung = 124;          // the exit code, as of timeout(1)
 constexpr int kSignal = SIGVTALRM;  // which no test uses
 
@@ -33,7 +35,10 @@ class Watchdog : public testing::EmptyTestEventListener {
     sigevent event{};
     event.sigev_notify = SIGEV_SIGNAL;
     event.sigev_signo = kSignal;
-    ::timer_create(CLOCK_MONOTONIC, &event, &timer_);
+    if (::timer_create(CLOCK_MONOTONIC, &event, &timer_) != 0) {
+      std::perror("the watchdog's timer_create()");
+      std::exit(EXIT_FAILURE);
+    }
   }
 
   void OnTestStart(const testing::TestInfo& info) override {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <string>
 
@@ -10,6 +12,14 @@ namespace joust {
 inline std::string temporary_directory() {
   const char* const given = std::getenv("TMPDIR");
   return given == nullptr || *given == '\0' ? "/tmp" : given;
+}
+
+// Returns the mode that a new file would have, which mkstemp() does not give it. It is the process's, so no
+// other thread may make a file meanwhile.
+inline mode_t usual_mode() {
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
 }
 
 }  // namespace joust

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace joust {
 
 std::string toml_objection(std::string_view text) {
@@ -14,6 +16,14 @@ std::string toml_objection(std::string_view text) {
     if (c == '\n') ++line, dots = 0;
   }
   return {};
+}
+
+std::string toml_error(std::string_view text, std::size_t line, std::size_t column, std::string_view words) {
+  for (; line > 1 && text.contains('\n'); --line) text.remove_prefix(text.find('\n') + 1);
+  const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+  if (words.contains("string: ") && column > end)
+    return "a text has no closing quote: the line ends within it";
+  return std::string(words);
 }
 
 }  // namespace joust

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
 
+#include "base/error_words.hpp"
 #include "base/limit_behind.hpp"
 #include "base/plugin_path.hpp"
 #include "base/printable.hpp"
@@ -38,6 +40,17 @@ std::string root_examples(const Program& program) {
 int fail(const Program& program, ExitCode code, std::string_view what) {
   complain(program, what);
   return code;
+}
+
+// Returns a hint to append to an error; empty without one.
+std::string hint_of(const std::system_error& error) {
+  const int number = error.code().value();
+  if (!std::string_view(error.what()).starts_with("bind(")) return limit_behind(number);
+  if (number == EADDRINUSE)
+    return " (another program listens there: choose another port, or 0 for any that is free)";
+  if (number == EADDRNOTAVAIL) return " (no interface of this machine has this address)";
+  if (number == EACCES) return " (where it is a port below 1024, only root may: choose a greater one)";
+  return limit_behind(number);
 }
 
 // Refuses an unknown sub-command: CLI11 would only report that a sub-command is required.
@@ -169,9 +182,9 @@ int main(int argc, char** argv, std::vector<Protocol> protocols) {
   } catch (const ReaderLeft&) {
     return kRunError;
   } catch (const std::system_error& error) {
-    return fail(program, kRunError, error.what() + limit_behind(error.code().value()));
+    return fail(program, kRunError, words_of(error) + hint_of(error));
   } catch (const std::exception& error) {
-    return fail(program, kRunError, error.what());
+    return fail(program, kRunError, words_of(error));
   } catch (...) {  // of a plug-in: the program itself throws nothing else
     return fail(program, kRunError, "a plug-in has thrown an exception that is no std::exception");
   }

@@ -35,7 +35,7 @@ std::string serve_examples(const Program& program) {
 Says on a terminal that it listens, and in the end what it has served. Elsewhere, and with --json, both are
 JSON lines; SIGUSR1 prints one more, with what it has used so far.
 SIGTERM and Ctrl-C drain: no new connections, what was begun is finished. A second one ends at once,
-or after 3 s where a message that takes long is being computed.)",
+or after 3 s where a message takes longer to compute.)",
                      program.name, program.protocols.front().name);
 }
 
@@ -125,6 +125,7 @@ void Serve::run() {
   const Engine& chosen = engine.resolve(Role::serve, chosen_protocol);
   Parameters parameters = protocol.parameters(chosen_protocol, Role::serve);
   check_demands(chosen, chosen_protocol, parameters, nullptr);
+  if (is_public) check_long_work(chosen, chosen_protocol, parameters, protocol.given);
   if (chosen_protocol.check_server) chosen_protocol.check_server(parameters);
   const EngineOptions options = engine.options(chosen);
   for (const std::string& remark : engine.remarks(chosen)) complain(program, remark);
@@ -143,7 +144,7 @@ void Serve::run() {
   // Making the service may take long, and can be interrupted: signals still end the program at once.
   const auto service = chosen_protocol.make_server(parameters);
   Stop stop;
-  const Signals signals(stop, write_usage_event, Signals::Second::ends);
+  const Signals signals(stop, write_usage_event);
   Tally tally;
   const Listeners listeners = open_listeners(where, chosen.transport, tally);
   Accounting accounting(chosen, limits, tally);

@@ -24,10 +24,10 @@ _state = tempfile.TemporaryDirectory(prefix="joust-state-")
 atexit.register(_state.cleanup)
 os.environ["XDG_STATE_HOME"] = _state.name
 
-# What takes long and guards against rare faults.
+# What takes long and guards against rare faults: mostly races, which keep all CPUs busy meanwhile.
 long = unittest.skipUnless(
-    os.environ.get("JOUST_LONG_TESTS") == "1" and not os.environ.get("JOUST_SANITIZE"),
-    "takes long: script/test --all",
+    os.environ.get("JOUST_LONG_RACES") == "1" and not os.environ.get("JOUST_SANITIZE"),
+    "takes long: script/test --long",
 )
 
 whose_races_count = unittest.skipIf(

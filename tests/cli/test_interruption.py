@@ -40,6 +40,20 @@ class Interruption(Case):
                 self.assertEqual(load.returncode, 0, complaints)
                 self.assertIn(f" {connections} verified", text)
 
+    def test_a_load_that_stood_still_does_not_blame_the_server(self):
+        with Server("-p", "echo") as server:
+            load = subprocess.Popen(
+                [JOUST, "load", "--connect", server.address, "-c", "4", "-d", "4s"],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            time.sleep(1)
+            load.send_signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            load.send_signal(signal.SIGCONT)
+            text = load.communicate(timeout=60)[0]
+        self.assertRegex(text, r"note +this load was stopped and continued")
+
     def test_an_interrupted_load_keeps_what_it_has(self):
         file = self.path("partial.json")
         with Server("-p", "echo") as server:

@@ -216,11 +216,11 @@ class Script(ForeignServers):
         shown = run("race", "--server", "epoll,poll", "-p", "script", *PING[:2], "--answer", "PONG {1}\\r\\n",
                     "-c", 2, "-d", "60ms", "--rounds", 3, "--allow-unranked", "--json", self.path("r.json"))
         self.assertIn(shown.returncode, (0, 3), shown.stderr)  # 3: a sanitized build
-        self.assertIn("the replies were not verified", " ".join(shown.stdout.split()))
+        self.assertIn("The replies were not verified", " ".join(shown.stdout.split()))
         self.assertNotIn("ceiling is not measured", shown.stdout)
         self.assertRegex(shown.stdout, r"are not verified")
         document = json.loads(pathlib.Path(self.path("r.json")).read_text(encoding="utf-8"))
-        self.assertIn("the replies were not verified", document["verdict"])
+        self.assertIn("The replies were not verified", document["verdict"])
 
     @whose_races_count
     def test_engines_and_a_command_are_raced_by_a_scenario(self):

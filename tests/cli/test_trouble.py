@@ -112,6 +112,22 @@ class OneLine(Case):
         self.expect(close, "receive: the server closed the connection early; if it refused a message, its "
                     "output has the reason")  # fmt: skip
 
+    def test_a_server_that_closes_idle_connections(self):
+        def close(peer, _):
+            peer.sendall(peer.recv(32, socket.MSG_WAITALL))
+            peer.shutdown(socket.SHUT_RDWR)
+
+        self.expect(close, "receive: the server closed the connection while nothing was under way; if it "
+                    "closes idle connections, --reconnect always dials again",
+                    "-i", "30s")  # fmt: skip
+
+    def test_a_server_that_answers_no_script(self):
+        script = ("-p", "script", "--send", "ping", "--expect", "pong", "--reply", "line")
+        with misbehaving(lambda peer, _: None) as address:
+            done = run("load", "--connect", address, "-m", 1, "--request-timeout", "200ms", *script)
+        self.assertIn("does the server speak as the script says?", done.stderr)
+        self.assertNotIn("protocol 'script'", done.stderr)
+
     def test_a_server_that_answers_wrong(self):
         def answer(peer, _):
             request = peer.recv(32, socket.MSG_WAITALL)

@@ -37,13 +37,6 @@ std::runtime_error unwritable(std::string_view option, const std::string& path,
   return std::runtime_error(fmt::format("{} {}: cannot be written: {}", option, path, why.code().message()));
 }
 
-// Returns the mode that a new file would have, which mkstemp() does not give it.
-mode_t usual_mode() {
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  return 0666 & ~mask;
-}
-
 void write_all(const Fd& file, std::string_view text) {
   while (!text.empty()) {
     const auto written = retry_interrupted([&] { return ::write(file.get(), text.data(), text.size()); });

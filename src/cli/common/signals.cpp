@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "base/check.hpp"
-#include "cli/common/command.hpp"
 
 namespace joust {
 namespace {
@@ -18,15 +17,18 @@ std::atomic<Stop*> stop_to_request{nullptr};
 std::atomic<void (*)(int)> report_to_make{nullptr};
 std::atomic<bool> has_asked{false};
 std::atomic<bool> second_ends{false};
+std::atomic<int> last_signal{0};
 constexpr unsigned kLongestEnd_s = 3;
-static_assert(std::atomic<Stop*>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
+constexpr int kKilledBy = 128;  // as the shell has it: 128 + the number of the signal
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<Stop*>::is_always_lock_free &&
+              std::atomic<void (*)(int)>::is_always_lock_free);
 
 void on_signal(int signal, siginfo_t* info, void* /*context*/) {
   const int error = errno;  // the interrupted code may be about to read it
   if (signal != SIGUSR1) {
     has_asked = true;
     if (Stop* const stop = stop_to_request) {
-      if (second_ends && stop->requested()) ::alarm(kLongestEnd_s);
+      if (second_ends && stop->requested() && last_signal.exchange(signal) == 0) ::alarm(kLongestEnd_s);
       stop->request();
     }
   } else if (const auto report = report_to_make.load()) {
@@ -36,9 +38,10 @@ void on_signal(int signal, siginfo_t* info, void* /*context*/) {
 }
 
 void on_alarm(int /*signal*/) {
-  constexpr std::string_view kWords = "joust: ended in the middle of a message that takes long\n";
+  constexpr std::string_view kWords =
+      "joust: ended at once, because it has not come to an end 3 s after the second signal\n";
   static_cast<void>(::write(STDERR_FILENO, kWords.data(), kWords.size()) < 0);
-  ::_exit(kRunError);
+  ::_exit(kKilledBy + last_signal);
 }
 
 }  // namespace
@@ -49,6 +52,7 @@ Signals::Signals(Stop& stop, void (*report)(int), Second second) {
   report_to_make = report;
   has_asked = false;
   second_ends = second == Second::ends;
+  last_signal = 0;
   struct sigaction alarm {};
   alarm.sa_handler = on_alarm;
   checked(::sigaction(SIGALRM, &alarm, &before_alarm_), "sigaction(SIGALRM)");
