@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "report/race_cells.hpp"
+#include "report/row_order.hpp"
 
 namespace joust::report {
 
@@ -15,7 +16,7 @@ std::optional<double> median(const std::optional<race::Estimate>& estimate) {
 
 const ComparedFigure& p99_figure() {
   static const ComparedFigure figure{
-      "p99 latency", [](const Entry& entry) { return median(entry.summary.latency_by_round.p99); },
+      "p99 latency", [](const Entry& entry) { return latency_of_rounds(entry, race::kP99Latency); },
       [](double ns) { return latency_text(ns); }, false};
   return figure;
 }
@@ -37,7 +38,7 @@ std::string cell_text(const Entry* entry, const ComparedFigure& figure) {
   const auto value = entry == nullptr ? std::nullopt : figure.value(*entry);
   if (!value) return kNone;
   if (!entry->ranked) return fmt::format("({})", figure.text(*value));
-  return (figure.may_be_bound && entry->at_least ? "≥ " : "") + figure.text(*value);
+  return (figure.may_be_bound ? bound_mark(entry->at_least, entry->limit_unknown) : "") + figure.text(*value);
 }
 
 bool in_brackets(const Entry& entry) {

@@ -20,6 +20,7 @@ struct ComparedFigure {
 
 std::optional<double> median(const std::optional<race::Estimate>& estimate);
 
+// The 99th percentile of latency, as in the table of a case: the median of the rounds.
 const ComparedFigure& p99_figure();
 // The figure by which costs are compared: CPU time of the server, or of both sides of a command that moves
 // files.

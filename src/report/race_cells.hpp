@@ -29,6 +29,12 @@ std::string latency_text(const std::optional<double>& nanoseconds);
 
 // Formats a percentile: "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
 std::string percentile_text(const Distribution& latency, double quantile);
+
+// Returns a latency of an entry: the median of its rounds. Where each round has too few samples for it, that
+// of the samples of all rounds together.
+std::optional<double> latency_of_rounds(const race::Entry& entry, const race::LatencyFigure& figure);
+// Formats it, with the same mark.
+std::string latency_of_rounds_text(const race::Entry& entry, const race::LatencyFigure& figure);
 std::string greatest_text(const Distribution& latency);
 
 // Formats the lost share of the messages, "0.3 %". The column exists only where the delivery of some
@@ -39,8 +45,9 @@ std::string deliveries_text(const race::Entry& entry);
 bool has_losses(const std::vector<const race::Entry*>& rows);
 std::string loss_text(const race::Entry& entry);
 
-// Explains the marks that are shown: marks of bounds, and of percentiles of these quantiles.
-std::string legend(const std::vector<const race::Entry*>& rows, const std::vector<double>& quantiles,
-                   const Terminal& terminal);
+// Explains the marks that are shown: marks of bounds, and of these percentiles. Names the entries whose
+// rounds differ much in one of them, with the lowest and the highest round.
+std::string legend(const race::CaseResult& one, const std::vector<const race::Entry*>& rows,
+                   const std::vector<const race::LatencyFigure*>& percentiles, const Terminal& terminal);
 
 }  // namespace joust::report

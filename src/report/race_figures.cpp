@@ -9,6 +9,7 @@
 #include "base/units.hpp"
 #include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"
+#include "report/row_order.hpp"
 
 namespace joust::report {
 namespace {
@@ -54,13 +55,13 @@ std::string bar(double fraction) {
 
 std::string rate_text(const Entry& entry) {
   const auto& rate = entry.summary.throughput_per_s;
-  return rate ? fmt::format("{}{}", entry.at_least ? "≥ " : "", format_count(rate->median)) : kNone;
+  return rate ? bound_mark(entry.at_least, entry.limit_unknown) + format_count(rate->median) : kNone;
 }
 
 double greatest_rate(const std::vector<const Entry*>& rows) {
   double greatest = 0;
   for (const Entry* entry : rows)
-    if (entry->summary.throughput_per_s)
+    if (entry->summary.throughput_per_s && (entry->place || entry->at_least))
       greatest = std::max(greatest, entry->summary.throughput_per_s->median);
   return greatest;
 }
@@ -108,14 +109,15 @@ std::vector<std::string> result_cells(const CaseResult& one, const std::vector<c
   if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
   const auto& rate = summary.throughput_per_s;
   const std::string ratio = ratio_text(one, entry);
-  cells.insert(cells.end(), {left(rate ? bar(rate->median / greatest_rate(rows)) : "", kBarColumns), ratio,
+  const bool has_bar = rate && (entry.place || entry.at_least);
+  cells.insert(cells.end(), {left(has_bar ? bar(rate->median / greatest_rate(rows)) : "", kBarColumns), ratio,
                              ratio == kNone ? kNone : interval_text(summary.ratio)});
   if (one.plan.files) {  // the only figure of each trial is its mean
     const auto& times = summary.latency_by_round.mean;
     cells.push_back(latency_text(times ? std::optional(times->median) : std::nullopt));
   } else {
-    cells.push_back(percentile_text(summary.latency, 0.5));
-    cells.push_back(percentile_text(summary.latency, 0.99));
+    cells.push_back(latency_of_rounds_text(entry, race::kMedianLatency));
+    cells.push_back(latency_of_rounds_text(entry, race::kP99Latency));
   }
   cells.push_back(greatest_text(summary.latency));
   if (has_losses(rows)) cells.push_back(loss_text(entry));
@@ -166,7 +168,7 @@ std::string results_table(const CaseResult& one, const Terminal& terminal) {
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.summary.trials > 0)
       table.row({"", entry.contestant.name, rate_text(entry)}, Paint::dim);
-  return table.render(terminal) + legend(rows, {0.5, 0.99}, terminal);
+  return table.render(terminal) + legend(one, rows, {&race::kMedianLatency, &race::kP99Latency}, terminal);
 }
 
 std::string cpu_table(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {

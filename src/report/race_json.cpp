@@ -11,6 +11,7 @@
 #include "load/settings.hpp"
 #include "race/figures/hosts_wording.hpp"
 #include "race/figures/ranking.hpp"
+#include "race/judgement/judge.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "report/facts_json.hpp"
 #include "report/race_hosts_json.hpp"
@@ -163,6 +164,7 @@ ordered_json pairs_json(const CaseResult& one, const race::LatencyFigure& latenc
                        {"chance", pair.ratio.chance},
                        {"rounds", pair.ratio.rounds},
                        {"understated", pair.understated},
+                       {"all_turns", pair.all_turns ? ratio_json(*pair.all_turns) : ordered_json(nullptr)},
                        {"decision", name_of(pair.decision)}});
   };
   add(ranking, ranking_figure(one, latency));
@@ -177,6 +179,7 @@ ordered_json looks_json(const CaseResult& one) {
                      {"rounds", taken.rounds},
                      {"at_s", taken.at_s},
                      {"precise", taken.precise},
+                     {"uneven", taken.uneven},
                      {"pairs", pairs_json(one, *taken.latency, taken.ranking, taken.costs)}});
   return looks;
 }
@@ -227,6 +230,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
                     {"ranked", entry.ranked},
                     {"reason", entry.reason},
                     {"at_least", entry.at_least},
+                    {"limit_unknown", entry.limit_unknown},
                     {"place", places_json(entry.place)},
                     {"cost_place", places_json(entry.cost_place)},
                     {"trials", std::move(trials)},
@@ -248,6 +252,7 @@ ordered_json check_json(const CaseResult& one, const race::CheckResult& check) {
           {"detail", check.detail},
           {"not_ranked", check.bars},
           {"at_least", check.at_least},
+          {"limit_unknown", check.limit_unknown},
           {"invalidates", check.invalidates}};
 }
 
@@ -282,6 +287,13 @@ ordered_json sweep_json(const std::optional<race::SweepPoint>& point) {
       {"of", point->of}};
 }
 
+// A race that could only tell contestants apart of which one is more than twice the other knows no noise: two
+// rounds give any number.
+ordered_json told_difference(const race::Comparison& comparison) {
+  return comparison.least_difference > stats::kTellsNothing ? ordered_json(nullptr)
+                                                            : number(comparison.least_difference);
+}
+
 ordered_json case_json(const CaseResult& one) {
   ordered_json json{{"name", one.plan.name},
                     {"title", one.plan.title},
@@ -295,8 +307,8 @@ ordered_json case_json(const CaseResult& one) {
                     {"sweep", sweep_json(one.plan.point)},
                     {"reference", one.reference},
                     {"ranked_by", ranking_figure(one)},
-                    {"least_difference", number(one.ranking.least_difference)},
-                    {"least_cost_difference", number(one.costs.least_difference)},
+                    {"least_difference", told_difference(one.ranking)},
+                    {"least_cost_difference", told_difference(one.costs)},
                     {"look", look_text(one.look)},
                     {"pairs", pairs_json(one, *one.latency, one.ranking, one.costs)},
                     {"looks_taken", looks_json(one)},
@@ -346,16 +358,26 @@ std::string verdict_text(const race::RaceResult& race) {
   if (race.cases.size() == 1) return race.cases.front().verdict;
   std::string text;
   for (const CaseResult& one : race.cases)
-    text += fmt::format("{}{}: {}", text.empty() ? "" : " ", one.plan.name, one.verdict);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", one.plan.name, one.verdict);
   return text;
 }
 
 }  // namespace
 
 const char* name_of(stats::Decision decision) {
-  return decision == stats::Decision::differ  ? "differ"
-         : decision == stats::Decision::equal ? "equal"
-                                              : "undecided";
+  switch (decision) {
+    case stats::Decision::differ:
+      return "differ";
+    case stats::Decision::slight:
+      return "slight";
+    case stats::Decision::probable:
+      return "probable";
+    case stats::Decision::equal:
+      return "equal";
+    case stats::Decision::undecided:
+      break;
+  }
+  return "undecided";
 }
 
 const char* name_of(race::Standing standing) {
@@ -388,6 +410,8 @@ std::string race_json(const race::RaceResult& race) {
                               {"lost_hosts", race.lost_hosts},
                               {"complete", race.complete},
                               {"incomplete", race.incomplete},
+                              {"exit_code", race::exit_code(race)},
+                              {"exit_reason", race::exit_reason(race)},
                               {"verdict", verdict_text(race)},
                               {"thresholds", std::move(thresholds)},
                               {"scenario", scenario_json(race)},

@@ -8,7 +8,9 @@
 namespace joust::report {
 
 // The version of the document, its key "schema".
-inline constexpr const char* kRaceSchema = "joust-race/3";
+inline constexpr const char* kRaceSchema = "joust-race/4";
+// The version before. It has fewer decisions of pairs, and is read as well.
+inline constexpr const char* kOldRaceSchema = "joust-race/3";
 
 // Return the names that documents have for these: "differ", "beyond".
 const char* name_of(stats::Decision decision);

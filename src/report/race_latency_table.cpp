@@ -39,17 +39,17 @@ std::vector<TextTable::Column> titles_of(const CaseResult& one, const std::vecto
 std::vector<std::string> cells_of(const CaseResult& one, const std::vector<const Entry*>& rows,
                                   const Entry& entry) {
   const race::Summary& summary = entry.summary;
-  const Distribution& latency = summary.latency;
   const auto& ratio = race::ranked_ratio(one, entry);
   const auto& rate = summary.throughput_per_s;
   std::vector<std::string> cells{place_text(entry.place), entry.contestant.name,
                                  rate ? format_count(rate->median) : kNone};
   if (has_deliveries(rows)) cells.push_back(deliveries_text(entry));
-  cells.insert(cells.end(),
-               {ratio ? race::ratio_words(ratio->median, 2) : kNone, interval_text(ratio),
-                percentile_text(latency, 0.5), percentile_text(latency, 0.99),
-                percentile_text(latency, 0.999), greatest_text(latency),
-                summary.schedule ? percentile_text(summary.schedule->uncorrected, 0.99) : kNone});
+  cells.insert(
+      cells.end(),
+      {ratio ? race::ratio_words(ratio->median, 2) : kNone, interval_text(ratio),
+       latency_of_rounds_text(entry, race::kMedianLatency), latency_of_rounds_text(entry, race::kP99Latency),
+       latency_of_rounds_text(entry, race::kP999Latency), greatest_text(summary.latency),
+       summary.schedule ? percentile_text(summary.schedule->uncorrected, 0.99) : kNone});
   if (has_losses(rows)) cells.push_back(loss_text(entry));
   return cells;
 }
@@ -68,7 +68,8 @@ std::string latency_table(const CaseResult& one, const Terminal& terminal) {
                                            : entry->ranked                          ? Paint::plain
                                                                                     : Paint::dim);
   }
-  return table.render(terminal) + legend(rows, {0.5, 0.99, 0.999}, terminal);
+  return table.render(terminal) +
+         legend(one, rows, {&race::kMedianLatency, &race::kP99Latency, &race::kP999Latency}, terminal);
 }
 
 }  // namespace joust::report

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/split.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/figures/hosts_wording.hpp"
@@ -95,11 +96,15 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
                 Paint::bold, terminal) +
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += results_table(one, terminal) + "\n" + cpu_table(race, one, terminal) + "\n" +
-          costs_table(one, terminal) + "\n";
+  text += results_table(one, terminal) + "\n";
+  const bool anything = std::ranges::any_of(
+      one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
+  if (anything) text += cpu_table(race, one, terminal) + "\n" + costs_table(one, terminal) + "\n";
   text += notes_text(one, terminal) + last_words_text(one, terminal);
-  text += checks_text(one, terminal) + "\n";
-  return text + painted(wrapped(one.verdict, 0, terminal.columns), Paint::bold, terminal) + "\n";
+  if (anything) text += checks_text(one, terminal) + "\n";
+  for (const std::string_view sentence : split(one.verdict, '\n'))
+    text += painted(wrapped(sentence, 0, terminal.columns), Paint::bold, terminal) + "\n";
+  return text;
 }
 
 // Formats a rate, "5,000 messages/s", with the capacity if the rate is a share of it.

@@ -24,6 +24,8 @@ Json limit_json(const std::optional<RateLimit>& limit) {
 Json step_json(const SearchStep& step) {
   Json load = Json::object();
   add_load(load, step.load);
+  for (const char* large : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})
+    load.erase(large);
   return {{"rate_per_s", step.plan.rate_per_s},
           {"held", step.held == Held::unknown ? Json(nullptr) : Json(step.held == Held::yes)},
           {"why", step.why},
@@ -37,7 +39,9 @@ void add_search(Json& document, const SearchResult& result) {
   document["limit"] = limit_json(result.limit);
   document["highest_rate_per_s"] = rate_json(result.highest_held);
   document["lowest_failing_rate_per_s"] = rate_json(result.lowest_failed);
+  document["capacity_per_s"] = rate_json(result.capacity_per_s);
   document["limited_by_load"] = result.limited_by_load;
+  document["cut"] = result.is_cut;
   document["lost"] = result.lost;
   document["interrupted"] = result.interrupted;
   document["steps"] = Json::array();

@@ -42,11 +42,15 @@ std::string answer(const SearchResult& result) {
   std::string text;
   const auto unknown = std::ranges::find(result.steps, Held::unknown, &SearchStep::held);
   if (!result.lost.empty())
-    text = fmt::format("the server was lost at {} messages/s ({}); {}",
-                       report::plain_number(result.steps.back().plan.rate_per_s), result.lost,
-                       result.highest_held ? fmt::format("{} held at {} before", what,
-                                                         report::plain_number(*result.highest_held))
-                                           : fmt::format("{} held at no rate before", what));
+    text = fmt::format(
+        "the server was lost {} ({}); {}",
+        result.steps.empty()
+            ? std::string("in the closed loop that finds its capacity")
+            : fmt::format("at {} messages/s", report::plain_number(result.steps.back().plan.rate_per_s)),
+        result.lost,
+        result.highest_held
+            ? fmt::format("{} held at {} before", what, report::plain_number(*result.highest_held))
+            : fmt::format("{} held at no rate before", what));
   else if (result.limit)
     text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {})", what,
                        report::plain_number(result.limit->rate_per_s), 100 * kLimitConfidence,
@@ -64,6 +68,7 @@ std::string answer(const SearchResult& result) {
   if (result.limited_by_load)
     text +=
         "; the load itself was late there: the server may hold more (give the load a CPU of its own: --cpus)";
+  if (result.is_cut) text += "; the time is over: a longer one (--time) makes the interval narrower";
   if (result.interrupted) text += "; interrupted";
   return text + "\n";
 }
@@ -71,7 +76,10 @@ std::string answer(const SearchResult& result) {
 }  // namespace
 
 std::string search_text(const SearchResult& result) {
-  std::string text = cells({"messages/s", "replies/s", "p50", "p99", "p99.9", "late p99"}) + "\n";
+  std::string text;
+  if (result.capacity_per_s)
+    text += fmt::format("closed loop: {} messages/s\n", report::plain_number(*result.capacity_per_s));
+  text += cells({"messages/s", "replies/s", "p50", "p99", "p99.9", "late p99"}) + "\n";
   for (const SearchStep& step : result.steps) text += search_line(step);
   return text + answer(result);
 }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "stats/student.hpp"
-
 namespace joust::stats {
 
 bool is_told(const Ratio& ratio) {
@@ -19,24 +17,15 @@ Decision decide(const Ratio& ratio, const Measure& measure) {
   if (is_told(ratio) && difference >= measure.least) return Decision::differ;
   const bool within =
       ratio.interval.low >= 1 / (1 + measure.equal) && ratio.interval.high <= 1 + measure.equal;
-  return within ? Decision::equal : Decision::undecided;
+  if (within) return Decision::equal;
+  if (is_told(ratio)) return Decision::slight;
+  return ratio.interval.contains(1) ? Decision::undecided : Decision::probable;
 }
 
-double rounds_to_decide(const Ratio& ratio, const Measure& measure) {
+double rounds_to_rule_out(const Ratio& ratio, const Measure& measure) {
   if (!ratio.is_known()) return std::numeric_limits<double>::infinity();
-  const double difference = std::abs(std::log(ratio.estimate));
   const double half_width = std::log(ratio.interval.high / ratio.interval.low) / 2;
-  double times = std::numeric_limits<double>::infinity();
-  if (difference >= std::log1p(measure.least)) {
-    // A difference is told by a p-value that is smaller than that of the interval.
-    const std::size_t degrees = std::max<std::size_t>(1, ratio.rounds - 1);
-    const double wider =
-        student_quantile(1 - kEqualsTied, degrees) / student_quantile(1 - kTogether, degrees);
-    times = std::pow(wider * half_width / difference, 2);
-  }
-  if (const double to_be_equal = std::log1p(measure.equal) - difference; to_be_equal > 0)
-    times = std::min(times, std::pow(half_width / to_be_equal, 2));
-  return std::max(1.0, times);
+  return std::max(1.0, std::pow(half_width / std::log1p(measure.equal), 2));
 }
 
 double aa_spread(const Ratio& reference_to_itself) {

@@ -18,22 +18,32 @@ struct Measure {
 
 // The least difference above which a race measures nothing: a factor of two.
 inline constexpr double kTellsNothing = 1;
+// A greater one is not shown: it says only that the rounds are too few.
+inline constexpr double kMostShown = 100;
 
-// The conclusion about two contestants.
+// The conclusion about two contestants. A reader can check the direction by the interval: the first three of
+// these name one where the interval does not contain 1.
 enum class Decision : std::uint8_t {
-  differ,    // told apart, and the difference counts
+  differ,    // told apart (is_told()), and the difference counts
+  slight,    // told apart, by about as much as counts: the estimate is less, the interval reaches beyond
+  probable,  // the interval does not contain 1, but among equals that is no rare chance
   equal,     // the interval of the ratio is within 1 / (1 + equal) .. 1 + equal
-  undecided  // neither: more rounds would tell
+  undecided  // no difference was found, which does not mean that there is none
 };
 
 // Returns whether the ratio is not 1: equals have such a ratio in one of a hundred races, among all pairs.
 bool is_told(const Ratio& ratio);
 Decision decide(const Ratio& ratio, const Measure& measure);
 
-// Returns by how many times the rounds must grow for a decision, if the noise stays as it is: the p-value
-// must become that of a difference, or the interval come within the range of the equal. At least 1. Infinite
-// where the rounds are too few to know the noise.
-double rounds_to_decide(const Ratio& ratio, const Measure& measure);
+// Returns whether it is known of two contestants that they differ, or that they are equal.
+inline bool is_decided(Decision decision) {
+  return decision == Decision::differ || decision == Decision::slight || decision == Decision::equal;
+}
+
+// Returns by how many times the rounds must grow until the interval is as narrow as the range of the equal,
+// if the noise stays as it is: any difference beyond that range is then found. At least 1. Infinite where the
+// rounds are too few to know the noise.
+double rounds_to_rule_out(const Ratio& ratio, const Measure& measure);
 
 // Returns by what fraction the reference may differ from itself, when it enters twice: the farther end of the
 // interval of its ratio. Infinite when that interval is not known.

@@ -29,7 +29,7 @@ class Race(Case):
             for name in ("one", "other")))
         done = run("race", scenario, "--quick")
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
-        self.assertIn("no contestant can be ranked", done.stdout)
+        self.assertIn("No contestant can be ranked", done.stdout)
 
     def test_rounds_are_told_while_a_race_runs(self):
         race = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 2, "-d", "60ms", "-w", 0, "--rounds", 3,

@@ -129,6 +129,11 @@ class Commands(Case):
         messages = new["trials"][0]["load"]["messages"]
         self.assertEqual((messages["failed"], messages["verified"] >= 100), (1, True), messages)
 
+    def test_an_option_of_servers_that_no_command_has_is_refused(self):
+        self.refused(run("race", "-p", "work", "--work", "100us", "--command", "a=x {port}",
+                         "--command", "b=y {port}"),
+                     "option 'work' of protocol 'work' is for servers of joust", "in the commands themselves")
+
     def test_a_server_that_ignores_sigterm_is_killed_and_told_of(self):
         done = self.measured("import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n")
         self.assertIn("note: it did not end within 8.00 s of SIGTERM, and was killed (new)", done.stdout)

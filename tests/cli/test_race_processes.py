@@ -41,9 +41,18 @@ def processes_with(word):
     return found
 
 
-def child_of(pid):
+def children_of(pid):
     with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
-        return int(children.read().split()[0])
+        return [int(child) for child in children.read().split()]
+
+
+def child_of(pid):
+    return children_of(pid)[0]
+
+
+def tree_of(pid):
+    """A process and all that descend from it, parents first."""
+    return [pid] + [each for child in children_of(pid) for each in tree_of(child)]
 
 
 class ProcessesOfARace(Case):
@@ -124,6 +133,34 @@ class ProcessesOfARace(Case):
         complaints = race.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual(race.returncode, 128 + signal.SIGKILL)
         self.assertIn("the race was killed (signal 9)", complaints)
+
+    def test_a_round_in_which_all_processes_stood_still_is_run_again(self):
+        """As where a laptop sleeps, or a container is held. Its load would end with a request timeout."""
+        file = self.path("result.json")
+        race = subprocess.Popen(
+            [JOUST, "race", "--server", "epoll,poll", "-p", "echo", "-c", "4", "--rounds", "3", "-d", "1s",
+             "--request-timeout", "1s", "--progress", "lines", "--json", file],  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.addCleanup(race.kill)
+        self.wait_for(lambda: len(tree_of(race.pid)) > 3, "the contestants run")
+        time.sleep(0.5)
+        stopped = tree_of(race.pid)[1:]
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            for process in stopped if number == signal.SIGSTOP else reversed(stopped):
+                os.kill(process, number)
+            time.sleep(4 if number == signal.SIGSTOP else 0)
+        complaints = race.communicate(timeout=PATIENCE_S)[1]
+        self.assertIn(race.returncode, (0, 3), complaints)
+        with open(file, encoding="utf-8") as text:
+            result = json.load(text)
+        self.assertIn("the process of the race did not run for ", result["lost_hosts"][0])
+        self.assertIn("is refused and run again", complaints)
+        self.assertEqual(result["rounds"], 3)
+        for entry in result["contestants"]:
+            self.assertTrue(entry["ranked"] or entry["kind"] != "contestant", complaints)
 
     def test_a_transfer_is_over_when_all_its_processes_have_ended(self):
         rest = """

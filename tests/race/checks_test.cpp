@@ -161,13 +161,35 @@ TEST_F(Checks, ABusyServerDoesNotMakeAFullClientLight) {
   EXPECT_FALSE(entry(judged, "epoll").at_least) << "80 % of the client's CPU";
 }
 
-TEST_F(Checks, AClientThatMayHaveBeenFullWasTheLimit) {
+// Nothing is said of what is not known: neither that it is a bound nor that it has a place.
+TEST_F(Checks, AClientThatMayHaveBeenFullLeavesTheLimitUnknown) {
   std::size_t nth = 0;
   plant("epoll", [&](Trial& trial) {
     trial.load->usage.user_s = 0.3, trial.load->usage.system_s = ++nth % 2 == 0 ? 0.65 : 0.4;
   });
+  const CheckResult found = check(1);
+  EXPECT_FALSE(entry(judged, "epoll").at_least) << "0.7 and 0.95 in turn: the mean is below the limit";
+  EXPECT_TRUE(entry(judged, "epoll").limit_unknown);
+  EXPECT_FALSE(entry(judged, "epoll").place);
+  EXPECT_TRUE(has(found.detail, "the client may have been the limit")) << found.detail;
+  const std::string& verdict = judged.cases.front().verdict;
+  EXPECT_TRUE(has(verdict, "Whether the client or the server was the limit is not known of epoll"))
+      << verdict;
+}
+
+// A client that gets a third of its CPU and uses all of it is full.
+TEST_F(Checks, AStrangerOnTheClientsCpuMakesItFull) {
+  plant("epoll", [](Trial& trial) {
+    trial.load->usage.user_s = 0.15, trial.load->usage.system_s = 0.2;
+    trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
+    trial.server_cpus = MachineCpu{.user_s = 0.1, .system_s = 0.4, .idle_s = 0.5};
+    trial.client_cpus = MachineCpu{.user_s = 0.8, .system_s = 0.2, .idle_s = 0};
+  });
   check(1);
-  EXPECT_TRUE(entry(judged, "epoll").at_least) << "0.7 and 0.95 in turn: the mean is below the limit";
+  EXPECT_GT(entry(judged, "epoll").summary.client_utilisation->median, 0.9);
+  EXPECT_TRUE(entry(judged, "epoll").at_least);
+  const std::string& verdict = judged.cases.front().verdict;
+  EXPECT_TRUE(has(verdict, "Another program used ") && has(verdict, " % of the client's CPUs.\n")) << verdict;
 }
 
 TEST_F(Checks, OfWrongAnswersNotEvenABoundIsBelieved) {

@@ -100,6 +100,27 @@ TEST_F(Generations, AllTakeTheSameTurnsInRandomOrder) {
   EXPECT_EQ(generation.warmed, (std::map<std::size_t, int>{{0, 1}, {1, 1}, {2, 1}}));
 }
 
+// The first one tells the length of a turn. A command may need the whole time each time.
+TEST_F(Generations, WarmUpForAMomentAfterTheFirst) {
+  plan.turn = milliseconds(20), plan.number = 2, plan.warms_up_again = false;
+  Entry command = entry;
+  command.contestant.command = "server";
+  run_generation(generation, {{.load_case = one, .entry = entry}, {.load_case = one, .entry = command}}, plan,
+                 stop);
+  EXPECT_EQ(generation.warm_up[0], milliseconds(30));
+  EXPECT_EQ(generation.warm_up[1], one.load.warmup);
+}
+
+TEST_F(Generations, HaveAsManyTurnsAsAreAskedFor) {
+  plan.turns = 9;
+  for (const Trial& trial : run()) EXPECT_EQ(trial.turns.size(), 9U);
+}
+
+TEST_F(Generations, EndAtTheirDeadlineWithATurnOfEach) {
+  plan.deadline = Clock::now();
+  for (const Trial& trial : run()) EXPECT_EQ(trial.turns.size(), 1U);
+}
+
 TEST_F(Generations, AContestantWithAWarmUpOfItsOwnHasThat) {
   Entry slow = entry;
   slow.contestant.warmup = milliseconds(700);

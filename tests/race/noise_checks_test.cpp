@@ -193,7 +193,7 @@ TEST_F(Checks, EqualsShareTheirPlacesAndTheFasterHasItsOwn) {
   EXPECT_EQ(entry(judged, "io-uring").place, (stats::Places{1, 1}));
   EXPECT_EQ(entry(judged, "epoll").place, (stats::Places{2, 3}));
   EXPECT_EQ(entry(judged, "threads").place, (stats::Places{2, 3}));
-  EXPECT_TRUE(has(found.detail, "3 pairs: 2 differ, 1 equal within 3.0 %, 0 not decided")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "3 pairs: 2 differ, 1 equal within 3.0 %")) << found.detail;
 }
 
 TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
@@ -201,7 +201,7 @@ TEST_F(Checks, NoiseThatHidesDifferencesIsTold) {
   runner.throughput["epoll"] = 31e3;
   const CheckResult found = check(9);
   EXPECT_EQ(found.verdict, Verdict::warn);
-  EXPECT_TRUE(has(found.detail, "are told in less than half of such races")) << found.detail;
+  EXPECT_TRUE(has(found.detail, "this race can see differences of about ")) << found.detail;
   EXPECT_EQ(decision(judged, "epoll", "threads"), stats::Decision::undecided);
 }
 
@@ -212,7 +212,9 @@ TEST_F(Checks, AbsurdSpreadsAreNotShown) {
   CaseResult& one = result.cases.front();
   one.ranking.least_difference = 15e6;
   EXPECT_EQ(check_decisions(result, one).verdict, Verdict::warn);
-  EXPECT_TRUE(has(check_decisions(result, one).detail, "only differences by a factor of 1.5e+07 and more"))
+  EXPECT_TRUE(has(check_decisions(result, one).detail, "nothing can be told here: more rounds are needed"));
+  one.ranking.least_difference = 15;
+  EXPECT_TRUE(has(check_decisions(result, one).detail, "can see differences by a factor of 16 and more"))
       << "somebody has a place";
   for (Entry& each : one.entries) each.place.reset();
   EXPECT_TRUE(has(check_decisions(result, one).detail, "nothing can be told here: more rounds are needed"));

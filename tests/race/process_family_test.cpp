@@ -9,6 +9,7 @@
 #include <csignal>
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -66,6 +67,18 @@ pid_t told_process(Child& child) {
 const std::string kDaemon = "(setsid sh -c 'echo $$; exec sleep 60' &)";
 // The same, but it uses the CPU.
 const std::string kBusyDaemon = "(setsid sh -c 'echo $$; while :; do :; done' &)";
+
+TEST(AChild, ThatCannotBeBegunLeavesNothing) {
+  pid_t begun = -1;
+  EXPECT_THROW(Child({.program = "/bin/true", .words = {"true"}},
+                     [&](pid_t process) {
+                       begun = process;
+                       throw std::runtime_error("no counter");
+                     }),
+               std::runtime_error);
+  ASSERT_GT(begun, 0);
+  EXPECT_FALSE(process_facts(begun)) << "not even a process that nobody has waited for";
+}
 
 TEST(ProcessFamily, ADaemonIsAMemberAndKeepsItsProgramFromHavingEnded) {
   const auto child = shell(kDaemon + "; exit 3");

@@ -99,6 +99,22 @@ matrix = { servers = ["threads", "epoll:trigger=level"], clients = ["epoll", "io
   EXPECT_EQ(scenario->contestants[3].name, "epoll:trigger=level/io-uring");
 }
 
+TEST_F(ScenarioFile, HasNoMoreEntriesThanARaceCanHave) {
+  const auto list = [](std::size_t entries) {
+    std::string names;
+    for (std::size_t i = 0; i < entries; ++i) names += "\"epoll\", ";
+    return "[" + names + "]";
+  };
+  const std::string head = "protocol = \"echo\"\n[matrix]\nservers = ";
+  const auto scenario = read(head + list(1000));
+  ASSERT_TRUE(scenario) << scenario.error();
+  EXPECT_EQ(scenario->contestants.size(), 1000U);
+  EXPECT_EQ(problem(head + list(1001)),
+            "3:1: key 'matrix.servers': it has 1001 entries; allowed: up to 1000");
+  EXPECT_EQ(problem(head + list(40) + "\nclients = " + list(40)),
+            "2:2: key 'matrix': 40 servers with 40 clients are too many; allowed: up to 1000 contestants");
+}
+
 TEST_F(ScenarioFile, UnknownKeysNameTheNearest) {
   EXPECT_EQ(problem(std::string(kSmall) + "ruonds = 5\n"),
             "4:1: key 'ruonds': unknown key; allowed: title, description, rounds, time, precision, "
@@ -263,6 +279,7 @@ TEST_F(ScenarioFile, ProblemsAreInTheOrderOfTheFile) {
 
 TEST_F(ScenarioFile, WhatIsNotTomlIsLocated) {
   EXPECT_TRUE(problem("load = { \n").starts_with("1:") || problem("load = { \n").starts_with("2:"));
+  EXPECT_NE(problem("title = \"x\nrounds = 3\n").find("a text has no closing quote"), std::string::npos);
   EXPECT_NE(problem("load = {{ \n").find("this is not TOML"), std::string::npos);
 }
 

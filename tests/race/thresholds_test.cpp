@@ -105,11 +105,11 @@ TEST_F(RacesWithThresholds, CompareTheCostToo) {
 }
 
 TEST_F(RacesWithThresholds, SayWhatWouldDecide) {
-  runner.throughput["epoll"] = 49e3;
+  runner.throughput["epoll"] = 47e3;
   runner.wobble = {0.0, 0.06, -0.05, 0.04, -0.03, 0.05, -0.04, 0.02, 0.03, -0.06};
   const std::string said = sentence();
-  EXPECT_TRUE(said.contains(" of threads: not decided whether that is below 0.97, about ")) << said;
-  EXPECT_TRUE(said.ends_with(" would decide: no failure (--undecided ok)")) << said;
+  EXPECT_TRUE(said.contains(" of threads: not decided whether that is below 0.97, a race of about ")) << said;
+  EXPECT_TRUE(said.ends_with(" would decide: by itself no failure (--undecided ok)")) << said;
   EXPECT_TRUE(judged.cases.front().thresholds.front().more_rounds_decide);
   EXPECT_EQ(exit_code(judged), 0);
   scenario.thresholds.undecided = Undecided::fail;
@@ -122,7 +122,7 @@ TEST_F(RacesWithThresholds, AreNotDecidedByRoundsThatKnowNoNoise) {
   const std::string said = sentence();
   EXPECT_EQ(said,
             "not decided whether epoll is below 0.97 of threads, because the rounds are too few to compare "
-            "epoll with threads: no failure (--undecided ok)");
+            "epoll with threads: by itself no failure (--undecided ok)");
   EXPECT_EQ(exit_code(judged), 3) << "the race tells nothing";
 }
 
@@ -136,6 +136,11 @@ TEST_F(RacesWithThresholds, AreNotDecidedForWhoIsNotRanked) {
                              "ranked ("))
       << sentence();
   EXPECT_EQ(exit_code(judged), 3) << "which says more than an undecided threshold";
+  scenario.thresholds.undecided = Undecided::fail;
+  EXPECT_TRUE(sentence().ends_with(": exit code 99 (--undecided fail)"));
+  EXPECT_EQ(exit_code(judged), 99) << "as the sentence says";
+  EXPECT_EQ(exit_reason(judged), sentence());
+  scenario.thresholds.undecided = Undecided::ok;
   scenario.allow_unranked = scenario.allow_nothing = true;
   sentences();
   EXPECT_EQ(exit_code(judged), 0);
@@ -160,6 +165,25 @@ TEST_F(RacesWithThresholds, NameTheCaseOfSeveral) {
   const std::vector<std::string> said = sentences();
   ASSERT_EQ(said.size(), 2U);
   EXPECT_TRUE(said.back().starts_with("second: epoll is at 0.90")) << said.back();
+}
+
+TEST_F(RacesWithThresholds, NameTheCasesThatAreNotTested) {
+  scenario.cases.push_back(scenario.cases.front());
+  scenario.cases.back().name = "open";
+  scenario.cases.back().load.rate_per_s = 5000;
+  const std::vector<std::string> said = sentences();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_TRUE(said.back().starts_with("open: not tested by --fail-below")) << said.back();
+}
+
+TEST_F(RacesWithThresholds, PromiseNoExitCodeWhereTheRaceWasInterrupted) {
+  judged = race();
+  judged.complete = false;
+  judged.incomplete = "interrupted";
+  judge(judged);
+  EXPECT_FALSE(threshold_sentences(judged).front().contains("exit code"));
+  EXPECT_EQ(exit_code(judged), 1);
+  EXPECT_EQ(exit_reason(judged), "interrupted");
 }
 
 TEST_F(RacesWithThresholds, FailAlsoBesideAContestantThatIsNotRanked) {

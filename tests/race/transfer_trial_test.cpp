@@ -81,6 +81,21 @@ TEST_F(Transfers, WhatArrivesWrongIsNoResult) {
             "00000 is no file in the target");
 }
 
+TEST_F(Transfers, WhatLeadsBackToTheSourceIsNoCopy) {
+  const std::string replaced = "the command has put something else in the place of the folder {into}";
+  EXPECT_EQ(complaint("rmdir {into} && ln -s {from} {into}"), replaced);
+  EXPECT_EQ(complaint("mv {into} {into}.x && mkdir {into} && cp {from}/* {into}"), replaced);
+  EXPECT_NE(complaint("ln {from}/* {into}"), "");
+}
+
+// The race notices a link to a file by the times of the source; here they are kept.
+TEST(MovedFiles, KnowTheirOwnFilesInTheTarget) {
+  MovedFiles files({.count = 1, .bytes = 10});
+  const std::string into = files.fresh_target();
+  std::filesystem::create_hard_link(files.from() + "/00000", into + "/00000");
+  EXPECT_EQ(files.difference(), "00000 in the target is the source itself, and no copy");
+}
+
 TEST_F(Transfers, ACommandThatChangesWhatItMovesFailsAlone) {
   ProcessRunner runner({.scenario = scenario, .cpus = {.server = "any", .client = "any"}, .stop = stop});
   const auto failure = [&](const std::string& transfer) {

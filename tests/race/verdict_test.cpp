@@ -29,28 +29,31 @@ class VerdictWords : public testing::Test {
 TEST_F(VerdictWords, SayRatiosAndTies) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 105e3}};
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("io-uring is 1.50x epoll (1.")) << text;
-  EXPECT_TRUE(text.contains("; threads equals epoll within 3.0 %; a message costs io-uring 0.667x (0.66"))
+  EXPECT_TRUE(text.starts_with("io-uring is faster than epoll: 1.50x the throughput (1.")) << text;
+  EXPECT_TRUE(
+      text.contains(").\nthreads and epoll are equal here: any difference of throughput is below 3.0 %.\n"
+                    "The server of io-uring needs 33 % less CPU for a message than that of epoll (33"))
       << text;
-  EXPECT_TRUE(text.ends_with(") the server CPU time of epoll; by cost, threads equals epoll within 3.0 %."))
+  EXPECT_TRUE(text.ends_with(" %).\nthreads and epoll need the same CPU for a message, within 3.0 %."))
       << text;
 }
 
 TEST_F(VerdictWords, QuoteNamesWithCommasAmongOthers) {
   scenario.contestants[1].name = "threads, two";
   runner.throughput = {{"epoll", 70e3}, {"threads, two", 70e3}, {"io-uring", 105e3}};
-  EXPECT_TRUE(verdict().contains("; 'threads, two' equals epoll within 3.0 %")) << verdict();
+  EXPECT_TRUE(verdict().contains("\n'threads, two' and epoll are equal here")) << verdict();
 }
 
 TEST_F(VerdictWords, SayADifferenceThatIsToldAndDoesNotCount) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 71e3}, {"io-uring", 105e3}};
   const std::string text = verdict();
-  EXPECT_TRUE(text.contains("; less than the 2.0 % that count: threads 1.014x (1.01")) << text;
+  EXPECT_TRUE(text.contains("\nthreads equals epoll within 3.0 %: it is faster, 1.01")) << text;
   scenario.precision = 0.01;
-  EXPECT_TRUE(verdict().contains("; less than the 2.0 % that count: threads 1.014x (1.01")) << verdict();
-  EXPECT_FALSE(verdict().contains("not decided")) << verdict();
+  EXPECT_TRUE(verdict().contains("\nthreads equals epoll within 2.0 %: it is faster, 1.01")) << verdict();
+  EXPECT_FALSE(verdict().contains("No difference found")) << verdict();
   scenario.least_difference = 0.01;
-  EXPECT_TRUE(verdict().contains("threads is 1.01x epoll (1.01 to 1.02)")) << verdict();
+  EXPECT_TRUE(verdict().contains("threads is faster than epoll: 1.01x the throughput (1.01 to 1.02)"))
+      << verdict();
 }
 
 TEST_F(VerdictWords, SayWhatIsNotDecidedAndWhatWouldDecide) {
@@ -58,8 +61,9 @@ TEST_F(VerdictWords, SayWhatIsNotDecidedAndWhatWouldDecide) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 71e3}};
   runner.wobble = {0.0, 0.06, -0.05, 0.04, -0.03, 0.05, -0.04, 0.02, 0.03, -0.06};
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("not decided against epoll: threads 1.0")) << text;
-  EXPECT_TRUE(text.contains(" more rounds would decide;")) << text;
+  EXPECT_TRUE(text.starts_with("No difference found between epoll and threads (0.9")) << text;
+  EXPECT_TRUE(text.contains("x the throughput).\nA race of about ")) << text;
+  EXPECT_TRUE(text.contains("0) would find any difference of throughput above 3.0 %.\n")) << text;
   EXPECT_FALSE(text.contains("equal")) << text;
 }
 
@@ -69,8 +73,8 @@ TEST_F(VerdictWords, AnIntervalThatHardlyLeavesOneComesFirst) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 73e3}};
   runner.wobble = {0.0, 0.036, -0.03, 0.024, -0.018, 0.03, -0.024, 0.012, 0.018, -0.036};
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("threads is 1.0")) << text;
-  EXPECT_TRUE(text.contains(" times epoll (likely 1.04)")) << text;
+  EXPECT_TRUE(text.starts_with("threads is faster than epoll: 1.0")) << text;
+  EXPECT_TRUE(text.contains("x the throughput (likely 1.04x)")) << text;
 }
 
 // A pair is spoken of by its own figures, whoever else is in the race.
@@ -80,8 +84,8 @@ TEST_F(VerdictWords, ANoisyLeaderHidesNoDifference) {
     if (order.entry.contestant.name == "io-uring") trial.load->throughput_per_s *= nth % 2 == 0 ? 1.15 : 0.9;
   };
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("threads is 0.94x epoll (0.9")) << text;
-  EXPECT_TRUE(text.contains("; not decided against epoll: io-uring 1.0")) << text;
+  EXPECT_TRUE(text.starts_with("threads is slower than epoll: 0.94x the throughput (0.9")) << text;
+  EXPECT_TRUE(text.contains("\nNo difference found between epoll and io-uring (")) << text;
 }
 
 TEST_F(VerdictWords, SayWhoIsMissingAndWhy) {
@@ -105,7 +109,7 @@ TEST_F(VerdictWords, OneRoundTellsNothing) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 35e3}, {"io-uring", 105e3}};
   const RaceResult result = judged();
   const CaseResult& one = result.cases.front();
-  EXPECT_TRUE(one.verdict.starts_with("one round tells nothing of the contestants")) << one.verdict;
+  EXPECT_TRUE(one.verdict.starts_with("No answer: one round does not show the noise.")) << one.verdict;
   EXPECT_EQ(one.verdict.find("told"), std::string::npos) << one.verdict;
   for (const Entry& entry : one.entries) {
     EXPECT_FALSE(entry.place) << entry.contestant.name;
@@ -118,7 +122,7 @@ TEST_F(VerdictWords, TooFewRoundsForTheirNoiseTellNothing) {
   scenario.rounds = 2;
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
   runner.wobble = {0.0, 8.0, 1.0, 15.0, 0.5, 4.0, 20.0};
-  EXPECT_TRUE(verdict().starts_with("2 rounds do not tell who is faster")) << verdict();
+  EXPECT_TRUE(verdict().starts_with("No answer: 2 rounds on this machine were too noisy")) << verdict();
 }
 
 TEST_F(VerdictWords, TellCostsWhereTheNoiseHidesTheRest) {
@@ -132,8 +136,8 @@ TEST_F(VerdictWords, TellCostsWhereTheNoiseHidesTheRest) {
     trial.server.usage->system_s = 0;
   };
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("5 rounds do not tell who is faster")) << text;
-  EXPECT_TRUE(text.find("; a message costs io-uring 0.500x (") != std::string::npos) << text;
+  EXPECT_TRUE(text.contains("No answer: 5 rounds on this machine were too noisy")) << text;
+  EXPECT_TRUE(text.contains("\nThe server of io-uring needs 0.50x the CPU of epoll for a message (")) << text;
 }
 
 // The client of these has all of its CPU in use, their server half.
@@ -154,10 +158,10 @@ class VerdictOfBounds : public VerdictWords {
 
 TEST_F(VerdictOfBounds, ABoundAboveAFigureIsFaster) {
   const std::string text = limited({"io-uring"});
-  EXPECT_TRUE(text.starts_with("io-uring is at least 1.50x epoll (1.")) << text;
+  EXPECT_TRUE(text.starts_with("io-uring is faster than epoll: at least 1.50x the throughput (1.")) << text;
   EXPECT_TRUE(
-      text.contains("; the client was the limit of io-uring, so throughput is only a lower bound there, "
-                    "and differences of throughput and cost are understated: what is not said here"))
+      text.contains("\nThe client was the limit of io-uring: so much this client can drive, "
+                    "and the servers may differ by more.\nTo compare servers, give the client more CPUs"))
       << text;
 }
 
@@ -166,21 +170,22 @@ TEST_F(VerdictOfBounds, ABoundBelowAFigureProvesNothing) {
   const std::string text = limited({"io-uring"});
   EXPECT_EQ(text.find("at least"), std::string::npos) << text;
   EXPECT_EQ(text.find("io-uring is"), std::string::npos) << text;
-  EXPECT_NE(text.find("the client was the limit of io-uring"), std::string::npos) << text;
+  EXPECT_NE(text.find("The client was the limit of io-uring"), std::string::npos) << text;
 }
 
 TEST_F(VerdictOfBounds, AFigureIsSlowerThanABoundOrNotComparedWithIt) {
   EXPECT_EQ(limited({"epoll"}).find("io-uring is"), std::string::npos) << limited({"epoll"});
   runner.throughput["io-uring"] = 40e3;
-  EXPECT_TRUE(limited({"epoll"}).starts_with("io-uring is at most 0.57x epoll")) << limited({"epoll"});
+  EXPECT_TRUE(limited({"epoll"}).starts_with("io-uring is slower than epoll: at most 0.57x the throughput"))
+      << limited({"epoll"});
 }
 
 TEST_F(VerdictOfBounds, WhereAllAreBoundsCostSpeaks) {
   const std::string text = limited({"epoll", "io-uring", "threads"});
   EXPECT_TRUE(
-      text.starts_with("the client was the limit of epoll, threads and io-uring, so throughput gives no "
-                       "places, and differences of throughput and cost are understated: ") &&
-      text.contains("; a message costs io-uring 0.667x (0.66"))
+      text.starts_with("The client was the limit of epoll, threads and io-uring: so much") &&
+      text.contains("\nWith this client io-uring answered 1.50x as many messages as epoll (1.") &&
+      text.contains("\nThe server of io-uring needs 33 % less CPU for a message than that of epoll (33"))
       << text;
 }
 
@@ -190,7 +195,7 @@ TEST_F(VerdictOfBounds, CostsAreNeverEqualBesideAFullClient) {
   runner.throughput = {{"epoll", 70e3}, {"threads", 70e3}, {"io-uring", 70e3}};
   const std::string text = limited({"epoll", "io-uring", "threads"});
   EXPECT_FALSE(text.contains("equal")) << text;
-  EXPECT_TRUE(text.contains("what is not said here is not decided")) << text;
+  EXPECT_TRUE(text.contains("the servers may differ by more")) << text;
 }
 
 TEST_F(VerdictOfBounds, ALoneBoundSaysSo) {
@@ -240,9 +245,11 @@ TEST_F(OpenLoopVerdict, RanksByLatency) {
   EXPECT_FALSE(find_entry(one, "io-uring")->at_least);
   const std::string& text = one.verdict;
   EXPECT_TRUE(
-      text.starts_with("At 5,000 messages/s: the p99 latency of io-uring is 0.67x that of epoll (0.6"))
+      text.starts_with("At 5,000 messages/s: io-uring is faster than epoll: 0.67x the p99 latency (0.6"))
       << text;
-  EXPECT_TRUE(text.contains("; threads equals epoll within 3.0 %")) << text;
+  EXPECT_TRUE(
+      text.contains("\nthreads and epoll are equal here: any difference of p99 latency is below 3.0 %"))
+      << text;
 }
 
 TEST_F(OpenLoopVerdict, MeasuresNoCeiling) {
@@ -266,14 +273,15 @@ void keep_samples(Trial& trial, std::uint64_t samples) {
 TEST_F(OpenLoopVerdict, WithTooFewMessagesForThePercentileTheMedianRanks) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { keep_samples(trial, 500); };
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the median latency of io-uring is 0.67x that of epoll"))
+  EXPECT_TRUE(
+      text.starts_with("At 5,000 messages/s: io-uring is faster than epoll: 0.67x the median latency"))
       << text;
 }
 
 TEST_F(OpenLoopVerdict, WithStillFewerTheMeanRanks) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { keep_samples(trial, 15); };
   const std::string text = verdict();
-  EXPECT_TRUE(text.starts_with("At 5,000 messages/s: the mean latency of io-uring is 0.67x that of epoll"))
+  EXPECT_TRUE(text.starts_with("At 5,000 messages/s: io-uring is faster than epoll: 0.67x the mean latency"))
       << text;
 }
 

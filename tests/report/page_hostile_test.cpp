@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "report/page/faces.hpp"
@@ -125,7 +126,7 @@ TEST(HostilePage, WhatIsNoResultIsRefusedWithTheReason) {
   EXPECT_NE(error_of(std::string(200'000, '[')).find("is nested deeper"), std::string::npos);
   ordered_json other = ordered_json::parse(good);
   other["schema"] = "joust-race/2";
-  EXPECT_NE(error_of(other.dump()).find("this version reads 'joust-race/3'"), std::string::npos);
+  EXPECT_NE(error_of(other.dump()).find("this version reads 'joust-race/4'"), std::string::npos);
   other["schema"] = "joust-load/1";
   EXPECT_NE(error_of(other.dump()).find("made of the result of 'race --json'"), std::string::npos);
 }
@@ -199,13 +200,19 @@ ordered_json small_document() {
   return document;
 }
 
+// Each takes long, most of all with a sanitizer, which sees one value at each place. The long tests have all.
+std::vector<ordered_json> values_at(std::size_t nth_place) {
+  if (test::is_sanitized()) return {nth_place % 2 == 0 ? ordered_json(nullptr) : ordered_json(1e308)};
+  const char* const tests = std::getenv("JOUST_LONG_TESTS");
+  if (tests == nullptr) return {nullptr, 1e308};
+  return {nullptr, 1e18, 1e308, 0};
+}
+
 TEST(HostilePage, NoValueBreaksIt) {
   const ordered_json good = small_document();
-  std::size_t refused = 0;
+  std::size_t refused = 0, nth_place = 0;
   for (const std::string& place : kinds_of_places(good))
-    for (const ordered_json& value :
-         {ordered_json(nullptr), ordered_json(1e18), ordered_json(1e308), ordered_json(0)}) {
-      if (test::is_sanitized() && (value == 0 || value == 1e18)) continue;  // each takes long there
+    for (const ordered_json& value : values_at(nth_place++)) {
       ordered_json changed = good;
       changed[ordered_json::json_pointer(place)] = value;
       const auto document = read_document(changed.dump());

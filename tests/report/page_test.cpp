@@ -180,7 +180,8 @@ TEST(Page, TheCommentHasTheFiguresOfTheDocument) {
                                      summary[key]["low"].get<double>(), summary[key]["high"].get<double>())),
                 std::string::npos)
           << row;
-    EXPECT_NE(row.find(fmt::format("| {:.2f} ms |", summary["latency_ns"]["p99"].get<double>() / 1e6)),
+    EXPECT_NE(row.find(fmt::format("| {:.2f} ms |",
+                                   summary["latency_ns"]["intervals"]["p99"]["median"].get<double>() / 1e6)),
               std::string::npos)
         << row;
   }
@@ -228,10 +229,62 @@ TEST(Page, TwoBoundsHaveNoRatio) {
   EXPECT_NE(html_page(*read).find("two bounds: no ratio"), std::string::npos);
 }
 
+TEST(Page, ShortWindowsHaveNoCost) {
+  nlohmann::ordered_json document = nlohmann::ordered_json::parse(race_json(plain_race()));
+  for (const double duration_s : {0.05, 0.15}) {
+    for (nlohmann::ordered_json& one : document["contestants"])
+      for (nlohmann::ordered_json& trial : one["trials"]) trial["load"]["duration_s"] = duration_s;
+    const auto read = read_document(document.dump());
+    ASSERT_TRUE(read) << read.error();
+    const Runner* const epoll = read->heats.front().find("epoll");
+    ASSERT_NE(epoll, nullptr);
+    for (const Generation& round : epoll->generations)
+      EXPECT_EQ(round.cost.has_value(), duration_s > 0.1) << duration_s;
+  }
+}
+
 TEST(Page, ShowsWhyAContestantFailed) {
   const std::string html = html_page(document_of_race(troubled_race()));
   EXPECT_NE(html.find("the server was ended by signal 11"), std::string::npos);
   EXPECT_NE(html.find("joust: io_uring_enter: Bad address\ngiving up"), std::string::npos);
+}
+
+// What JUnit says of a race that ends so.
+std::string junit_of(const race::RaceResult& race) {
+  return junit_text(document_of_race(race));
+}
+
+TEST(Page, JUnitFailsIfAndOnlyIfTheExitCodeIsNotZero) {
+  race::Scenario scenario = race::fake_scenario({"threads", "epoll"}, 5);
+  race::FakeRunner runner;
+  runner.throughput = {{"threads", 68e3}, {"epoll", 106e3}};
+  EXPECT_TRUE(junit_of(judged(scenario, runner)).contains(" failures=\"0\""));
+
+  race::Scenario strict = scenario;
+  strict.thresholds = {.below = 2, .undecided = race::Undecided::ok};
+  const std::string beyond = junit_of(judged(strict, runner));
+  EXPECT_TRUE(beyond.contains("exit code 99: ")) << beyond;
+  EXPECT_TRUE(beyond.contains(" failures=\"2\"")) << "the threshold, and the race as a whole\n" << beyond;
+
+  race::RaceResult cut = judged(scenario, runner);
+  cut.complete = false;
+  cut.incomplete = "interrupted by SIGINT";
+  EXPECT_TRUE(junit_of(cut).contains("exit code 1: interrupted by SIGINT"));
+
+  scenario.rounds = 1;
+  const std::string empty = junit_of(judged(scenario, runner));
+  EXPECT_TRUE(empty.contains(" failures=\"1\"")) << empty;
+  EXPECT_TRUE(empty.contains("exit code 3: the race tells nothing of its contestants")) << empty;
+  EXPECT_TRUE(markdown_text(document_of_race(judged(scenario, runner))).contains("Exit code 3: the race"));
+
+  scenario.rounds = 5;
+  runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+    if (order.entry.contestant.name == "epoll") trial.load->messages.failed = 1;
+  };
+  EXPECT_FALSE(junit_of(judged(scenario, runner)).contains(" failures=\"0\""));
+  scenario.allow_unranked = scenario.allow_nothing = true;
+  const std::string allowed = junit_of(judged(scenario, runner));
+  EXPECT_TRUE(allowed.contains(" failures=\"0\"")) << allowed;
 }
 
 // Returns markup with a line for each element, so that a change of one is a change of one line.

@@ -241,6 +241,15 @@ TEST(RaceJson, AnUnboundedIntervalIsNull) {
   EXPECT_TRUE(document["cases"][0]["least_difference"].is_null());
 }
 
+TEST(RaceJson, ADifferenceThatOnlyTwiceTheThroughputWouldShowIsNull) {
+  race::RaceResult race = plain_race();
+  race.cases.front().ranking.least_difference = 1.6e49;  // of two rounds of a noisy machine
+  race.cases.front().costs.least_difference = 0.5;
+  const json one = json::parse(race_json(race))["cases"][0];
+  EXPECT_TRUE(one["least_difference"].is_null());
+  EXPECT_EQ(one["least_cost_difference"], 0.5);
+}
+
 TEST(RaceJson, LeavesHistogramsOut) {
   EXPECT_EQ(race_json(open_race()).find("histogram_ns"), std::string::npos);
 }

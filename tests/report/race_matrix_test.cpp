@@ -6,6 +6,8 @@
 #include "race/scenario/engine_choice.hpp"
 #include "report/fake_race.hpp"
 #include "report/golden.hpp"
+#include "report/page/faces.hpp"
+#include "report/page_document.hpp"
 #include "report/race_table.hpp"
 
 namespace joust::report {
@@ -64,6 +66,18 @@ TEST(RaceMatrix, AnUnrankedPairIsInBrackets) {
   const std::string text = matrix_text(result.cases.front(), {});
   EXPECT_NE(text.find("(401k)"), std::string::npos) << text;
   EXPECT_NE(text.find("in brackets: not ranked"), std::string::npos) << text;
+}
+
+TEST(RaceMatrix, OfAPageHasTheSameBrackets) {
+  race::RaceResult result = crossed_race();
+  const auto matrix = [&] {
+    const std::string html = page::html_page(page::document_of_race(result));
+    return html.substr(html.find("Clients by servers"));
+  };
+  EXPECT_EQ(matrix().find("In brackets"), std::string::npos) << matrix();
+  result.cases.front().entries.front().ranked = false;
+  EXPECT_NE(matrix().find("(40.1k)"), std::string::npos) << matrix();
+  EXPECT_NE(matrix().find("In brackets: not ranked"), std::string::npos) << matrix();
 }
 
 TEST(RaceMatrix, BracketsAreExplainedOnlyWhereThereAreSome) {

@@ -138,6 +138,19 @@ TEST(RaceTable, AnIncompleteRaceSaysSoFirst) {
   EXPECT_NE(text.find("INCOMPLETE: interrupted after 2 of 10 rounds\n"), std::string::npos);
 }
 
+TEST(RaceTable, WithoutAnyResultHasTheReasonsAlone) {
+  race::FakeRunner runner;
+  runner.alter = [](const race::TrialOrder&, std::size_t, race::Trial& trial) {
+    trial.load.reset();
+    trial.failure = "the command was not found";
+  };
+  const std::string text = race_table(judged(race::fake_scenario({"threads", "epoll"}, 3), runner), {});
+  EXPECT_TRUE(text.contains("the command was not found")) << text;
+  EXPECT_TRUE(text.contains("No contestant can be ranked")) << text;
+  for (const char* empty : {"CPU us/message", "system calls/message", "WARN", "PASS"})
+    EXPECT_FALSE(text.contains(empty)) << text;
+}
+
 TEST(RaceTable, ColoursAreForTerminalsOnly) {
   EXPECT_EQ(race_table(plain_race(), {}).find('\x1b'), std::string::npos);
   EXPECT_NE(race_table(plain_race(), {.colours = true}).find("\x1b[32mPASS"), std::string::npos);
@@ -149,7 +162,7 @@ TEST(RaceTable, ANarrowTerminalHasAllFiguresInLinesThatFit) {
     const std::string text = race_table(result, {.columns = columns});
     EXPECT_LE(widest_line(text), columns) << text;
     for (const char* figure :
-         {" 106k", " 1.56 ", "1.56 to 1.56", " 2.42 ms", " 9.70 ms", "11.4 MiB", " 0.020"})
+         {" 106k", " 1.56 ", "1.56 to 1.56", " 2.41 ms", " 9.70 ms", "11.4 MiB", " 0.020"})
       EXPECT_NE(text.find(figure), std::string::npos) << figure << " in " << columns << "\n" << text;
   }
   expect_golden(race_table(result, {.columns = 72}), "race_narrow.txt");

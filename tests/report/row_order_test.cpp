@@ -9,7 +9,7 @@ namespace {
 using Order = std::vector<std::size_t>;
 
 RowFacts figure(double throughput) {
-  return {.is_ranked = true, .is_bound = false, .figure = -throughput};
+  return {.is_ranked = true, .is_bound = false, .has_place = true, .figure = -throughput};
 }
 
 RowFacts bound(double throughput, double cost) {
@@ -39,6 +39,12 @@ TEST(RowOrder, EndsWithWhatIsNotRankedOrDidNotRun) {
   wrong.is_ranked = false;
   const std::vector<RowFacts> rows{RowFacts{}, wrong, bound(106, 1), figure(50)};
   EXPECT_EQ(row_order(rows), (Order{2, 3, 1, 0}));
+}
+
+TEST(RowOrder, IsThatOfCostWhereNothingHasAPlace) {
+  std::vector<RowFacts> rows{bound(80, 2), bound(90, 3), figure(70)};
+  rows[2].has_place = false, rows[2].cost = 1, rows[2].has_cost_place = true;
+  EXPECT_EQ(row_order(rows), (Order{2, 0, 1}));
 }
 
 TEST(RowOrder, HasTheLeastLatencyFirst) {

@@ -9,6 +9,7 @@
 #include "base/words.hpp"
 #include "cli/common/listing.hpp"
 #include "race/figures/wording.hpp"
+#include "race/judgement/thresholds.hpp"
 #include "report/facts_json.hpp"
 #include "report/race_json.hpp"
 
@@ -27,14 +28,21 @@ const char* figure_words(const Change& change) {
 }
 
 std::string decision_words(const Change& change, const stats::Measure& measure) {
-  if (change.is_bound()) return "a bound: the client was the limit";
-  if (change.decision == stats::Decision::differ) {
-    const bool better = (change.ratio.estimate > 1) != change.smaller_is_better;
-    return better ? "better" : "worse";
+  if (change.is_bound()) return "not judged: the client was, or may have been, the limit";
+  const char* const direction = (change.ratio.estimate > 1) != change.smaller_is_better ? "better" : "worse";
+  switch (change.decision) {
+    case stats::Decision::differ:
+      return direction;
+    case stats::Decision::slight:
+      return fmt::format("{}, by about as much as counts", direction);
+    case stats::Decision::probable:
+      return fmt::format("probably {}, not certain", direction);
+    case stats::Decision::equal:
+      return fmt::format("equal within {}", race::percent(measure.equal));
+    case stats::Decision::undecided:
+      break;
   }
-  if (change.decision == stats::Decision::equal)
-    return fmt::format("equal within {}", race::percent(measure.equal));
-  return "not decided";
+  return "no difference found";
 }
 
 std::string table_of(const Compared& compared) {
@@ -130,13 +138,12 @@ std::vector<std::string> threshold_words(const Compared& compared, bool undecide
                                                race::interval_words(change.ratio.interval, kDecimals))
                                  : fmt::format("{} of {} is not known ({})", figure_words(change),
                                                race::in_list(change.contestant), change.missing);
-    const char* const undecided =
-        undecided_fails ? "exit code 99 (--undecided fail)" : "no failure (--undecided ok)";
     sentences.push_back(judged.standing == race::Standing::beyond
                             ? fmt::format("{}, {}: exit code 99", what, limit)
                         : judged.standing == race::Standing::within
                             ? fmt::format("{}, not {}", what, limit)
-                            : fmt::format("{}: not decided whether {}: {}", what, limit, undecided));
+                            : fmt::format("{}: not decided whether {}: {}", what, limit,
+                                          race::undecided_words(undecided_fails)));
   }
   return sentences;
 }

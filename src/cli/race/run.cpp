@@ -18,6 +18,7 @@
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
+#include "cli/hosts/processes.hpp"
 #include "cli/race/catalogue.hpp"
 #include "cli/race/command.hpp"
 #include "cli/race/guardian.hpp"
@@ -200,8 +201,10 @@ std::unique_ptr<race::TrialRunner> Race::runner(const race::Scenario& scenario, 
 
 int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::CpuPlan& cpus,
                           const race::Catalogue& catalogue) const {
-  Stop stop;
-  const Signals signals(stop);  // until the end: a second Ctrl-C must not discard the result
+  Stop own;
+  Stop& stop = meeting ? stop_of_hosts() : own;
+  // Until the end: a second Ctrl-C must not discard the result. The race itself runs no code of plug-ins.
+  const Signals signals(stop, nullptr, Signals::Second::asks);
   const Duration time = scenario.time;
   if (race::wants_capacity(scenario)) {
     report::RaceProgress progress(shown_as(progress_as));

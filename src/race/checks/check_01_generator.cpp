@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
+#include "race/figures/disturbance.hpp"
 #include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"
@@ -40,7 +41,9 @@ const char* what_is_full(const CaseResult& one, const Entry& entry) {
   return one.plan.load.turns ? "its CPUs, or of one by its busiest thread," : "its CPUs";
 }
 
-void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, Findings& findings) {
+// `strangers`: the share of the client's CPUs that they used.
+void look_at(const CaseResult& one, const Entry& entry, double strangers, SeveralLoops& several,
+             Findings& findings) {
   const std::string& name = entry.contestant.name;
   if (!entry.summary.throughput_per_s) return;
   const double rate = entry.summary.throughput_per_s->median;
@@ -73,16 +76,22 @@ void look_at(const CaseResult& one, const Entry& entry, SeveralLoops& several, F
         name);
     return;
   }
-  if (client_is_limit(entry.summary)) {
+  const ClientLimit limit = client_limit(entry.summary, strangers);
+  if (limit == ClientLimit::yes) {
     findings.at_least(name);
+    findings.warn("{}: the client was the limit, with {} of {} in use: read \"at least {}\"", name,
+                  percent(entry.summary.client_utilisation->median), what_is_full(one, entry),
+                  format_count(rate));
+  } else if (limit == ClientLimit::unknown) {
+    findings.limit_unknown(name);
     const Estimate& use = *entry.summary.client_utilisation;
-    const std::string allowed =
-        use.median > kClientIsLimit
-            ? std::string()
-            : fmt::format(" (so few rounds allow {})", percent(std::min(1.0, use.interval.high)));
-    findings.warn("{}: the client {} the limit, with {}{} of {} in use: read \"at least {}\"", name,
-                  allowed.empty() ? "was" : "may have been", percent(std::min(1.0, use.median)), allowed,
-                  what_is_full(one, entry), format_count(rate));
+    findings.warn(
+        "{}: the client may have been the limit, with {} of {} in use: {}", name, percent(use.median),
+        what_is_full(one, entry),
+        strangers > kStrangers    ? fmt::format("other programs used {} of its CPUs", percent(strangers))
+        : use.interval.is_known() ? fmt::format("these rounds allow {} to {}", percent(use.interval.low),
+                                                percent(std::min(1.0, use.interval.high)))
+                                  : "one round does not tell");
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr) {
@@ -107,7 +116,8 @@ CheckResult check_generator(const RaceResult&, const CaseResult& one) {
   if (wanted && !one.no_ceiling.empty())
     findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
   SeveralLoops several;
-  for (const Entry* entry : contestants_of(one)) look_at(one, *entry, several, findings);
+  const double strangers = strangers_on(kClientsCpus, strangers_in(one));
+  for (const Entry* entry : contestants_of(one)) look_at(one, *entry, strangers, several, findings);
   for (const auto& [loops, names] : several)
     findings.warn(
         "{}: the ceiling is measured with one loop, and is not known for a client of {}: only CPU time says "

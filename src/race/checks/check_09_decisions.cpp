@@ -11,14 +11,26 @@
 namespace joust::race {
 namespace {
 
+// Returns whether nothing is said of a pair, because its true difference may be any greater one.
+bool is_hidden(const Pair& pair) {
+  return pair.understated && pair.decision == stats::Decision::undecided;
+}
+
 std::string decisions_text(const Comparison& comparison) {
-  const auto count = [&](stats::Decision decision) {
-    return std::ranges::count(comparison.pairs, decision, &Pair::decision);
+  std::vector<std::string> parts;
+  const auto add = [&](stats::Decision decision, const std::string& words) {
+    const auto is_one = [&](const Pair& pair) { return pair.decision == decision && !is_hidden(pair); };
+    if (const auto count = std::ranges::count_if(comparison.pairs, is_one); count > 0)
+      parts.push_back(fmt::format("{} {}", count, words));
   };
-  return fmt::format("{}: {} differ, {} equal within {}, {} not decided",
-                     counted(comparison.pairs.size(), "pair"), count(stats::Decision::differ),
-                     count(stats::Decision::equal), percent(comparison.measure.equal, 1),
-                     count(stats::Decision::undecided));
+  add(stats::Decision::differ, "differ");
+  add(stats::Decision::slight, "differ by about as much as counts");
+  add(stats::Decision::equal, "equal within " + percent(comparison.measure.equal, 1));
+  add(stats::Decision::probable, "probably different");
+  add(stats::Decision::undecided, "without a difference found");
+  if (const auto hidden = std::ranges::count_if(comparison.pairs, is_hidden); hidden > 0)
+    parts.push_back(fmt::format("{} not judged, as the client was, or may have been, the limit", hidden));
+  return fmt::format("{}: {}", counted(comparison.pairs.size(), "pair"), join(parts));
 }
 
 void look_at(const CaseResult& one, const Comparison& comparison, std::optional<stats::Places> Entry::*place,
@@ -28,15 +40,15 @@ void look_at(const CaseResult& one, const Comparison& comparison, std::optional<
       contestants_of(one), [&](const Entry* entry) { return (entry->*place).has_value(); });
   if (!std::isfinite(least))
     findings.warn("{}no difference can be told, as the noise is not known", figure);
-  else if (least > stats::kTellsNothing && !has_places)
+  else if (least > stats::kMostShown || (least > stats::kTellsNothing && !has_places))
     findings.warn("{}nothing can be told here: more rounds are needed", figure);
   else if (least > stats::kTellsNothing)
-    findings.warn("{}only differences by a factor of {:.2g} and more can be told here", figure, 1 + least);
+    findings.warn("{}this race can see differences by a factor of {:.2g} and more", figure, 1 + least);
   else if (least > kCoarse)
-    findings.warn("{}differences below {} are told in less than half of such races; {}", figure,
-                  percent(least, 1), decisions_text(comparison));
+    findings.warn("{}this race can see differences of about {} and more; {}", figure, percent(least, 1),
+                  decisions_text(comparison));
   else
-    findings.say("{}differences of {} are told in at least half of such races; {}", figure, percent(least, 1),
+    findings.say("{}this race can see differences of about {} and more; {}", figure, percent(least, 1),
                  decisions_text(comparison));
 }
 

@@ -55,11 +55,10 @@ void describe_begins(const HostOfRace& host, Findings& findings) {
     findings.say("{}", words);
 }
 
-// A round in which a host was lost is not in the figures.
-void describe_lost_hosts(const RaceResult& race, Findings& findings) {
+// They are not in the figures.
+void describe_refused_rounds(const RaceResult& race, Findings& findings) {
   if (race.lost_hosts.empty()) return;
-  findings.warn("{} refused because a host was lost: {}", counted(race.lost_hosts.size(), "round"),
-                race.lost_hosts.back());
+  findings.warn("{} refused: {}", counted(race.lost_hosts.size(), "round"), race.lost_hosts.back());
 }
 
 void describe_network(const RaceResult& race, Findings& findings) {
@@ -99,7 +98,7 @@ CheckResult check_environment(const RaceResult& race, const CaseResult& one) {
   if (race.hosts.empty()) findings.say("loopback: no network was measured");
   compare_hosts(race, findings);
   describe_network(race, findings);
-  describe_lost_hosts(race, findings);
+  describe_refused_rounds(race, findings);
   return findings.take();
 }
 

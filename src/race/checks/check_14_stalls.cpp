@@ -40,10 +40,11 @@ CheckResult check_stalls(const RaceResult&, const CaseResult& one) {
   }
   for (const Unevenness& uneven : turns.found)
     findings.warn(
-        "{}: over all its turns its {} is {} than in its quiet ones, beyond that of the others (chance "
-        "explains {}); its figure and place count all turns; the worst: {}",
-        uneven.contestant, uneven.figure->words, than_quiet(uneven.change), percent(uneven.chance, 1),
-        worst_turns(uneven));
+        "{}: over all its turns its {} is {} than in its quiet ones, beyond that of the others ({} to {}); "
+        "its "
+        "figures and place count all turns; the worst: {}",
+        uneven.contestant, uneven.figure->words, than_quiet(uneven.change), than_quiet(uneven.interval.low),
+        than_quiet(uneven.interval.high), worst_turns(uneven));
   if (turns.found.empty() && turns.greatest)
     findings.say(
         "all turns and the quiet ones agree within {} or chance; the greatest difference: {} of {}, {:+.1f} "

@@ -43,6 +43,7 @@ class Findings {
     result_.invalidates = true;
   }
   void at_least(const std::string& contestant) { result_.at_least.push_back(contestant); }
+  void limit_unknown(const std::string& contestant) { result_.limit_unknown.push_back(contestant); }
 
   bool quiet() const { return sentences_.empty(); }
   Verdict verdict() const { return result_.verdict; }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "race/figures/wording.hpp"
+#include "race/model/entries.hpp"
 
 namespace joust::race {
 namespace {
@@ -55,8 +56,8 @@ std::vector<PartOfMachine> parts_of(const Trial& trial, bool in_process) {
   const double client_s = time_of(trial.load->usage);
   if (trial.server_cpus && trial.client_cpus)
     return {{kServersCpus, *trial.server_cpus, server_s, error_s},
-            {"the client's CPUs", *trial.client_cpus, client_s, error_s}};
-  if (trial.pinned) return {{"the pinned CPUs", *trial.pinned, server_s + client_s, error_s}};
+            {kClientsCpus, *trial.client_cpus, client_s, error_s}};
+  if (trial.pinned) return {{kPinnedCpus, *trial.pinned, server_s + client_s, error_s}};
   if (trial.machine) return {{"the machine", *trial.machine, server_s + client_s, error_s}};
   return {};
 }
@@ -115,6 +116,21 @@ std::vector<Strangers> strangers_in(std::span<const Trial* const> trials, bool i
     if (part.cpus.total_s() >= kLeastOfStrangers_s)
       strangers.push_back({.share = stranger_s(part) / part.cpus.total_s(), .of = part.of});
   return strangers;
+}
+
+std::vector<Strangers> strangers_in(const CaseResult& one) {
+  std::vector<const Trial*> trials;
+  for (const Entry* entry : entries_of_contestants(one))
+    if (!entry->in_process)
+      for (const Trial* trial : usable_trials(*entry)) trials.push_back(trial);
+  return strangers_in(trials, false);
+}
+
+double strangers_on(std::string_view side, const std::vector<Strangers>& strangers) {
+  double share = 0;
+  for (const Strangers& here : strangers)
+    if (here.of == side || here.of == kPinnedCpus) share = std::max(share, here.share);
+  return share;
 }
 
 Disturbance disturbance_of(const Trial& trial, bool in_process) {

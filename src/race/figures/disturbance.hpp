@@ -30,7 +30,8 @@ std::optional<double> steal_share(const Trial& trial);
 // The CPU time of foreign processes in the timed windows, as a share of the CPUs of a side, of those of both
 // sides, or of the machine: of the smallest part of the machine that is known. So an intruder on the server's
 // CPU counts alike on every machine. Negative if our processes report more than the CPUs were busy.
-inline constexpr std::string_view kServersCpus = "the server's CPUs";
+inline constexpr std::string_view kServersCpus = "the server's CPUs", kClientsCpus = "the client's CPUs",
+                                  kPinnedCpus = "the pinned CPUs";
 struct Strangers {
   double share = 0;
   std::string_view of = "the machine";  // a literal
@@ -40,6 +41,12 @@ struct Strangers {
 // least that is certain: the kernel counts in ticks, of which each window, or turn, may be off by some. Empty
 // if usage is unknown, or if the windows are too short for the kernel's counters.
 std::vector<Strangers> strangers_in(std::span<const Trial* const> trials, bool in_process);
+
+// Returns the strangers in all trials of a case's contestants, which know them better than each trial alone.
+std::vector<Strangers> strangers_in(const CaseResult& one);
+// Returns the share of a side's CPUs (kServersCpus, kClientsCpus) that strangers used: of those of both sides
+// where no more is known, and 0 where sides have no CPUs of their own.
+double strangers_on(std::string_view side, const std::vector<Strangers>& strangers);
 
 // The worst disturbance, relative to its limit: above 1 a trial is disturbed. A trial that was observed late
 // has no known usage, and the cause that kept the observer from running may have affected the trial too. It

@@ -2,7 +2,9 @@
 #include "race/figures/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include "race/figures/uneven_turns.hpp"
 #include "race/model/entries.hpp"
 
 namespace joust::race {
@@ -12,10 +14,11 @@ bool competes(const Entry& entry) {
   return entry.is_contestant() && (entry.ranked || entry.at_least) && entry.summary.trials > 0;
 }
 
-// Returns whether an entry's figure is a lower bound. A contestant whose load was the limit has a lower bound
-// for its throughput, the figure that is better when greater. Its cost is a figure like any other.
+// Returns whether an entry's figure is, or may be, a lower bound. A contestant whose load was the limit has a
+// lower bound for its throughput, the figure that is better when greater. Its cost is a figure like any
+// other.
 bool is_bound(const Entry& entry, stats::Better better) {
-  return better == stats::Better::greater && entry.at_least;
+  return better == stats::Better::greater && entry.may_be_faster();
 }
 
 // Returns whether an entry's cost has a place. The CPU time of a side that polls says how long the race took.
@@ -27,7 +30,7 @@ bool has_cost(const Entry& entry) {
 // throughput, and, if the client was the limit, those of its cost too. A schedule that is the limit gives all
 // servers the same work, so their costs compare.
 bool understates(const Entry& entry, const RankedBy& by, const CaseResult& one) {
-  return entry.at_least && (!by.is_cost || one.plan.load.interval.count() == 0);
+  return entry.may_be_faster() && (!by.is_cost || one.plan.load.interval.count() == 0);
 }
 
 // Decides on two contestants. A bound may be any amount too low: it proves a difference if the greater of the
@@ -69,7 +72,13 @@ Figure latency(const LatencyFigure& figure) {
 
 RankedBy ranked_by(const CaseResult& one) {
   if (one.ranked_by_latency()) return {latency(*one.latency), stats::Better::smaller};
-  return {throughput, stats::Better::greater};
+  return {throughput, stats::Better::greater, false,
+          one.plan.load.turns ? throughput_of_all_turns : Figure{}};
+}
+
+RankedBy cost_ranking(const CaseResult& one) {
+  return {cost_of(one), stats::Better::smaller, true,
+          one.plan.load.turns && !one.plan.files ? cost_of_all_turns : Figure{}};
 }
 
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry) {
@@ -108,6 +117,27 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Fig
   return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure));
 }
 
+// Returns the figures of a contestant, of which the reference has two entries: the geometric mean of both in
+// each round that has both. So ratios to it have less noise.
+stats::Rounds pooled(const CaseResult& one, const Entry& entry, const Figure& figure) {
+  stats::Rounds figures = by_round(one, entry, figure);
+  const Entry* const again = second_entry(one);
+  if (again == nullptr || again->repeats != entry.contestant.name) return figures;
+  const stats::Rounds others = by_round(one, *again, figure);
+  for (std::size_t round = 0; round < figures.size(); ++round)
+    if (figures[round] > 0.0 && others[round] > 0.0)
+      figures[round] = std::sqrt(*figures[round] * *others[round]);
+  return figures;
+}
+
+// Takes back that a pair is equal if its ratio over all turns does not say so.
+void ask_all_turns(const stats::Ratio& ratio, const stats::Measure& measure, Pair& pair) {
+  if (pair.decision != stats::Decision::equal) return;
+  if (stats::decide(ratio, measure) == stats::Decision::equal) return;
+  pair.all_turns = ratio;
+  pair.decision = stats::Decision::undecided;
+}
+
 // Removes the places if the noise leaves no contestant ahead of another: they would look like a result.
 void drop_places_that_tell_nothing(Ranking& ranking) {
   const auto told = [](const Ranking::Rank& rank) { return rank.place && rank.place->first > 1; };
@@ -142,13 +172,14 @@ void give_places(const CaseResult& one, const RankedBy& by, Ranking& ranking) {
 // figures.
 Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& measure) {
   std::vector<const Entry*> compared;
-  std::vector<stats::Rounds> figures;
+  std::vector<stats::Rounds> figures, all_turns;
   for (const Entry& entry : one.entries)
     if (competes(entry)) {
       compared.push_back(&entry);
-      figures.push_back(by_round(one, entry, by.figure));
+      figures.push_back(pooled(one, entry, by.figure));
+      if (by.all_turns) all_turns.push_back(pooled(one, entry, by.all_turns));
     }
-  const stats::Comparisons ratios(figures, one.look);
+  const stats::Comparisons ratios(figures, one.look), ratios_of_all_turns(all_turns, one.look);
 
   Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by.figure)}};
   Comparison& comparison = ranking.comparison;
@@ -163,11 +194,13 @@ Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& me
       if (ratio.rounds == 0) continue;
       const Entry &of_a = *compared[a], &of_b = *compared[b];
       const bool understated = understates(of_a, by, one) || understates(of_b, by, one);
-      comparison.pairs.push_back({.a = of_a.contestant.name,
-                                  .b = of_b.contestant.name,
-                                  .ratio = ratio,
-                                  .decision = decide(ratio, of_a, of_b, by, comparison.measure, understated),
-                                  .understated = understated});
+      Pair& pair = comparison.pairs.emplace_back(
+          Pair{.a = of_a.contestant.name,
+               .b = of_b.contestant.name,
+               .ratio = ratio,
+               .decision = decide(ratio, of_a, of_b, by, comparison.measure, understated),
+               .understated = understated});
+      if (by.all_turns) ask_all_turns(ratios_of_all_turns.of(a, b), comparison.measure, pair);
     }
 
   const Entry* reference = find_entry(one, one.reference);

@@ -27,15 +27,16 @@ struct RankedBy {
   Figure figure;
   stats::Better better;
   bool is_cost = false;  // CPU time, which means nothing where a side polls
+  // The figure of all turns, stalls included, where `figure` is that of the quiet turns: contestants are
+  // equal only if both figures say so.
+  Figure all_turns{};
 };
 // Returns the figure by which the contestants of a case are ranked.
 RankedBy ranked_by(const CaseResult& one);
 inline Figure cost_of(const CaseResult& one) {
   return one.plan.files ? command_cost : server_cost;
 }
-inline RankedBy cost_ranking(const CaseResult& one) {
-  return {cost_of(one), stats::Better::smaller, true};
-}
+RankedBy cost_ranking(const CaseResult& one);
 // Return the figure that ranks an entry, and its ratio to the reference; both may be empty.
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);

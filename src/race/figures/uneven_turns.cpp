@@ -38,13 +38,17 @@ std::optional<double> log_of_turn(const Turn& turn, const TurnFigure& figure) {
   return log_of(figure.amount(turn) / figure.per(turn));
 }
 
-std::optional<double> log_of_all_turns(const Trial& trial, const TurnFigure& figure) {
+double of_all_turns(const Trial& trial, const TurnFigure& figure) {
   double amount = 0, per = 0;
   for (const Turn& turn : trial.turns) {
     amount += figure.amount(turn);
     per += figure.per(turn);
   }
-  return log_of(amount / per);
+  return amount / per;
+}
+
+std::optional<double> log_of_all_turns(const Trial& trial, const TurnFigure& figure) {
+  return log_of(of_all_turns(trial, figure));
 }
 
 // Returns the logarithm of the median turn, which stalls in less than half of the turns leave quiet.
@@ -197,7 +201,7 @@ void look_at(const Changes& changes, const std::string& name, double confidence,
   Unevenness here{.contestant = name,
                   .figure = &changes.figure(),
                   .change = std::expm1(change),
-                  .chance = std::abs(std::expm1(std::copysign(location.interval.width() / 2, change)))};
+                  .interval = {std::expm1(location.interval.low), std::expm1(location.interval.high)}};
   result.chance = std::max(result.chance, std::expm1(location.interval.width() / 2));
   const bool worse = change * changes.figure().worse > 0;
   const bool told = worse && location.interval.is_known() && !location.interval.contains(0) &&
@@ -250,8 +254,28 @@ void count_all_turns(const Changes& changes, const std::string& name, CaseResult
 
 }  // namespace
 
+std::optional<double> throughput_of_all_turns(const Trial& trial) {
+  if (trial.turns.empty()) return std::nullopt;
+  return of_all_turns(trial, kThroughput);
+}
+
+std::optional<double> cost_of_all_turns(const Trial& trial) {
+  if (trial.turns.empty() || !trial.server.cpu_unknown.empty()) return std::nullopt;
+  return of_all_turns(trial, kCost);
+}
+
 EvenTurns even_turns_of(const CaseResult& one) {
   return look(figures_of(one));
+}
+
+std::vector<std::string> uneven_contestants(const CaseResult& one) {
+  std::vector<std::string> names;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && std::ranges::any_of(entry.trials, [](const Trial& trial) {
+          return trial.all_turns_throughput_per_s || trial.all_turns_server_cpu_us_per_message;
+        }))
+      names.push_back(entry.contestant.name);
+  return names;
 }
 
 void count_uneven_turns(CaseResult& one) {
@@ -260,8 +284,7 @@ void count_uneven_turns(CaseResult& one) {
       trial.all_turns_throughput_per_s = trial.all_turns_server_cpu_us_per_message = std::nullopt;
   const std::vector<Changes> figures = figures_of(one);
   for (const Unevenness& uneven : look(figures).found)
-    for (const Changes& changes : figures)
-      if (&changes.figure() == uneven.figure) count_all_turns(changes, uneven.contestant, one);
+    for (const Changes& changes : figures) count_all_turns(changes, uneven.contestant, one);
 }
 
 }  // namespace joust::race

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "race/model/result.hpp"
+#include "stats/intervals.hpp"
 
 // Whether the figures of a contestant's quiet turns are those of all its turns too.
 namespace joust::race {
@@ -38,7 +39,7 @@ struct Unevenness {
   std::string contestant{};
   const TurnFigure* figure = nullptr;
   double change = 0;
-  double chance = 0;                // the change in the same direction that noise explains, above 0
+  stats::Interval interval{};       // of the change
   std::vector<UnevenTurn> worst{};  // the worst turns, the worst first
 };
 
@@ -50,6 +51,10 @@ struct EvenTurns {
   double chance = 0;                     // the greatest change that chance explains
 };
 
+// Return the figure over all turns of a trial. Nothing where it has no turns, or is not known.
+std::optional<double> throughput_of_all_turns(const Trial& trial);
+std::optional<double> cost_of_all_turns(const Trial& trial);  // CPU time of the server for each message, us
+
 // Compares the ratio of sums over all turns of a generation with its median turn, which stalls in less than
 // half of the turns hardly move. The estimate over generations is that of Hodges and Lehmann, with Wilcoxon's
 // interval (stats::centre), of which the side of a change for the worse counts. That holds for all of a case
@@ -59,9 +64,12 @@ struct EvenTurns {
 // count as one contestant.
 EvenTurns even_turns_of(const CaseResult& one);
 
-// Sets the figures of all turns (Trial::all_turns_...) of the contestants that even_turns_of() finds uneven,
-// and clears those of the others. In each generation it is the ratio of sums, times the median change of the
-// other contestants from their ratio of sums to the level that they are compared by.
+// Sets the figures of all turns (Trial::all_turns_...) of the contestants that even_turns_of() finds uneven
+// by one of them, since both are figures of the same turns, and clears those of the others. In each
+// generation it is the ratio of sums, times the median change of the other contestants from their ratio of
+// sums to the level that they are compared by.
 void count_uneven_turns(CaseResult& one);
+// Returns the contestants whose figures are of all turns since.
+std::vector<std::string> uneven_contestants(const CaseResult& one);
 
 }  // namespace joust::race

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "race/figures/disturbance.hpp"
 #include "race/set_up/cpu_list.hpp"
@@ -28,15 +29,16 @@ double utilisation(double cpus_used, double cpus, const std::optional<double>& b
   return std::max(cpus_used / cpus, cpus_used * busiest_thread.value_or(0));
 }
 
-// Returns the utilisation of a side with this CPU time for a message. Steal time is not usable, so it does
-// not count as idle. More than 1 means that the cost contains work beyond the window, as of a server that
-// goes on when all replies have come.
-std::optional<double> utilisation(const Trial& trial, const std::optional<double>& cost_us,
+// Returns the utilisation of a side with this CPU time for a message. What other virtual machines and
+// strangers took was not usable, so it does not count as idle. More than 1 means that the cost contains work
+// beyond the window, as of a server that goes on when all replies have come.
+std::optional<double> utilisation(const Trial& trial, double strangers, const std::optional<double>& cost_us,
                                   const std::optional<double>& busiest_thread, double cpus) {
   const auto rate = trial.throughput_per_s();
   if (!rate || !cost_us) return std::nullopt;
-  const double usable = 1e6 * std::max(0.1, 1 - steal_share(trial).value_or(0));
-  return utilisation(*rate * *cost_us / usable, cpus, busiest_thread);
+  constexpr double kLeastUsable = 0.1;
+  const double usable = std::max(kLeastUsable, 1 - steal_share(trial).value_or(0) - strangers);
+  return utilisation(*rate * *cost_us * 1e-6 / usable, cpus, busiest_thread);
 }
 
 // Estimates the mean of a few values. One value has no interval.
@@ -57,23 +59,25 @@ std::size_t count_of_cpus(const std::string& list) {
   return cpus_in(list).size();
 }
 
-std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial) {
-  const auto used = utilisation(trial, trial.client_cpu_us_per_message(), trial.busiest_thread.client,
-                                cpus_of(cpus.client, trial.client.threads, cpus.load_hosts));
+std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial, double strangers) {
+  const auto used =
+      utilisation(trial, strangers, trial.client_cpu_us_per_message(), trial.busiest_thread.client,
+                  cpus_of(cpus.client, trial.client.threads, cpus.load_hosts));
   return used ? std::optional(std::min(*used, 1.0)) : std::nullopt;
 }
 
 void add_utilisation(const RaceResult& race, CaseResult& one) {
+  const std::vector<Strangers> strangers = strangers_in(one);
   for (Entry& entry : one.entries) {
     if (entry.in_process) continue;  // one process is both sides
     std::vector<double> server, client;
     for (const Trial* trial : usable_trials(entry)) {
-      const auto of_client = client_utilisation(race.cpus, *trial);
+      const auto of_client = client_utilisation(race.cpus, *trial, strangers_on(kClientsCpus, strangers));
       if (!of_client) continue;
       client.push_back(*of_client);
       if (const auto of_server =
-              utilisation(*trial, trial->server_cpu_us_per_message(), trial->busiest_thread.server,
-                          cpus_of(race.cpus.server, trial->server.threads, 1));
+              utilisation(*trial, strangers_on(kServersCpus, strangers), trial->server_cpu_us_per_message(),
+                          trial->busiest_thread.server, cpus_of(race.cpus.server, trial->server.threads, 1));
           of_server && *of_server <= kMostUsed)
         server.push_back(std::min(*of_server, 1.0));
     }
@@ -82,10 +86,13 @@ void add_utilisation(const RaceResult& race, CaseResult& one) {
   }
 }
 
-bool client_is_limit(const Summary& summary) {
+ClientLimit client_limit(const Summary& summary, double strangers) {
   const auto& client = summary.client_utilisation;
-  if (!client) return false;
-  return (client->interval.is_known() ? client->interval.high : client->median) > kClientIsLimit;
+  if (!client) return ClientLimit::no;
+  const bool is_known = client->interval.is_known();
+  if (is_known && client->interval.low > kClientIsLimit) return ClientLimit::yes;
+  const double most = is_known ? client->interval.high : client->median;
+  return most > kClientIsLimit || strangers > kStrangers ? ClientLimit::unknown : ClientLimit::no;
 }
 
 }  // namespace joust::race

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "race/model/result.hpp"
 
 namespace joust::race {
 
-// A contestant's throughput is a lower bound if its client used more than this share of its CPUs. A client
-// that is nearly full makes its server wait: the server then finds fewer messages at each wake-up, pays for
-// its loop more often, and looks busy whatever it could do. So the server's share decides nothing.
+// A contestant's throughput is a lower bound if its client used more than this share of the CPUs that it
+// could use. A client that is nearly full makes its server wait: the server then finds fewer messages at each
+// wake-up, pays for its loop more often, and looks busy whatever it could do. So the server's share decides
+// nothing.
 inline constexpr double kClientIsLimit = 0.85;
 
 // Fills in the utilisation of both sides: the CPU time of a message, times the messages per second, divided
@@ -22,11 +24,18 @@ void add_utilisation(const RaceResult& race, CaseResult& one);
 // Returns how many CPUs are in a list ("0-3"), to which a side is pinned; 0 if it may use all ("any").
 std::size_t count_of_cpus(const std::string& list);
 
-// Returns the utilisation of the client in one trial, at most 1. Empty where it is not known.
-std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial);
+// Returns the utilisation of the client in one trial, at most 1, of what strangers left of its CPUs. Empty
+// where it is not known.
+std::optional<double> client_utilisation(const CpuPlan& cpus, const Trial& trial, double strangers = 0);
 
-// Returns whether the client was, or may have been, the limit: the upper end of the interval of its
-// utilisation is above kClientIsLimit. Has no meaning for sides that poll.
-bool client_is_limit(const Summary& summary);
+// Whether the client was the limit of a contestant.
+enum class ClientLimit : std::uint8_t {
+  no,      // its utilisation is not known, or the interval lies below kClientIsLimit
+  yes,     // the interval lies above it
+  unknown  // the interval contains it; or one round alone, which has no interval, is above it
+};
+// Has no meaning for sides that poll. `strangers`: the share of the client's CPUs that they used. Where that
+// is more than kStrangers, a client waits for its CPU, and how long is not known.
+ClientLimit client_limit(const Summary& summary, double strangers);
 
 }  // namespace joust::race

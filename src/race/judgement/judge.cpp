@@ -27,6 +27,7 @@ void apply_bars(CaseResult& one) {
       if (!entry.is_contestant()) continue;
       const std::string& name = entry.contestant.name;
       if (entry.ranked && std::ranges::count(check.at_least, name) != 0) entry.at_least = true;
+      if (entry.ranked && std::ranges::count(check.limit_unknown, name) != 0) entry.limit_unknown = true;
       const auto bar = check.bars.find(name);
       if (bar == check.bars.end() || !entry.ranked) continue;
       entry.ranked = false;
@@ -114,7 +115,7 @@ bool is_sound(const Entry& entry) {
 bool tells_nothing(const CaseResult& one) {
   if (!no_place_is_told(one)) return false;
   return std::ranges::none_of(one.costs.pairs,
-                              [](const Pair& pair) { return pair.decision != stats::Decision::undecided; });
+                              [](const Pair& pair) { return stats::is_decided(pair.decision); });
 }
 
 // Returns whether a contestant counts for the ranking. A command that moves no files is only a bound beside
@@ -161,12 +162,18 @@ std::string invalid_because(const RaceResult& race) {
   return fmt::format("{} {} not ranked", join(not_ranked), not_ranked.size() == 1 ? "is" : "are");
 }
 
+// The sentences of thresholds promise 99, so nothing but the loss of the race itself comes before it.
 int exit_code(const RaceResult& race) {
   if (!race.complete || std::ranges::none_of(race.cases, was_tried)) return 1;
-  if (is_any(race, Standing::beyond)) return kBeyondThreshold;
-  if (!invalid_because(race).empty()) return 3;
-  const bool fails = race.scenario.thresholds.undecided == Undecided::fail;
-  return fails && is_any(race, Standing::undecided) ? kBeyondThreshold : 0;
+  if (!failed_thresholds(race).empty()) return kBeyondThreshold;
+  return invalid_because(race).empty() ? 0 : 3;
+}
+
+std::string exit_reason(const RaceResult& race) {
+  if (!race.complete) return race.incomplete;
+  if (std::ranges::none_of(race.cases, was_tried)) return "no contestant can run here";
+  const std::vector<std::string> failed = failed_thresholds(race);
+  return failed.empty() ? invalid_because(race) : join(failed, "; ");
 }
 
 }  // namespace joust::race

@@ -16,9 +16,10 @@ void judge(RaceResult& result);
 // ranked, or the race distinguishes no contestants. Empty if there is no reason.
 std::string invalid_because(const RaceResult& race);
 
-// The program's exit code: 0, 1 (incomplete, or no contestant can run here), 3 (invalid_because()), or 99 for
-// a contestant beyond a threshold, whatever else is not ranked. 99 also for one of which that is not decided,
-// where the scenario says so.
+// The program's exit code: 0, 1 (incomplete, or no contestant can run here), 99 for a contestant beyond a
+// threshold, or one of which that is not decided, where the scenario says so; otherwise 3
+// (invalid_because()).
 int exit_code(const RaceResult& result);
+std::string exit_reason(const RaceResult& result);  // empty if it is 0
 
 }  // namespace joust::race

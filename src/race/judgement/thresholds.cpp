@@ -9,7 +9,7 @@
 
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
-#include "race/judgement/verdict.hpp"
+#include "race/judgement/sentences.hpp"
 
 namespace joust::race {
 namespace {
@@ -67,7 +67,7 @@ std::string ratio_sentence(const CaseResult& one, const ThresholdFinding& findin
                      one.plan.files ? "" : "server ", finding.reference, wider);
 }
 
-// Says what would decide, if more rounds can: "about 20.0 s more would decide (--time)".
+// Says what would decide, if more rounds can: "a race of about 3 minutes (--time 3m) would decide".
 std::string more_rounds(const ThresholdFinding& finding, const RaceResult& race, const CaseResult& one) {
   const stats::Ratio& ratio = *finding.ratio;
   if (!ratio.interval.contains(finding.limit))
@@ -75,15 +75,36 @@ std::string more_rounds(const ThresholdFinding& finding, const RaceResult& race,
            "decide";
   const double distance = std::abs(std::log(ratio.estimate / finding.limit));
   const double half_width = std::log(ratio.interval.high / ratio.interval.low) / 2;
-  const std::string more =
-      distance > 0 ? what_would_decide(std::pow(half_width / distance, 2), race, one) : std::string();
-  return more.empty() ? more : ", " + more;
+  const std::string length =
+      distance > 0 ? length_in_all(std::pow(half_width / distance, 2), race, one) : std::string();
+  return length.empty() ? length : fmt::format(", a race of {} would decide", length);
+}
+
+// Returns whether any contestant ran. Otherwise the exit code is not that of a threshold.
+bool any_was_tried(const RaceResult& race) {
+  return std::ranges::any_of(race.cases, [](const CaseResult& one) { return anything_measured(one); });
+}
+
+// A race that was interrupted ends with another exit code than its thresholds ask for.
+std::string failing_words(const RaceResult& race) {
+  return race.complete ? fmt::format("exit code {}", kBeyondThreshold)
+                       : "beyond the threshold, as far as the race came";
 }
 
 std::string consequence(const RaceResult& race) {
-  return race.scenario.thresholds.undecided == Undecided::fail
-             ? fmt::format("exit code {} (--undecided fail)", kBeyondThreshold)
-             : "no failure (--undecided ok)";
+  if (!race.complete) return "the race is not complete";
+  if (!any_was_tried(race)) return "no contestant can run here";
+  return undecided_words(race.scenario.thresholds.undecided == Undecided::fail);
+}
+
+// Explains why a throughput is not decided, although its interval may be beyond the threshold.
+std::string why_bounds_prove_nothing(const ThresholdFinding& finding, const CaseResult& one) {
+  const bool certain =
+      find_entry(one, finding.contestant)->at_least || find_entry(one, finding.reference)->at_least;
+  return fmt::format(
+      ", because the load {} the limit: what the servers could do with another client is not known "
+      "(--fail-cost-above compares their CPU time, and more work for each message makes them the limit)",
+      certain ? "was" : "may have been");
 }
 
 std::string sentence_of(const Threshold& threshold, const ThresholdFinding& finding, bool understated,
@@ -91,11 +112,12 @@ std::string sentence_of(const Threshold& threshold, const ThresholdFinding& find
   const std::string ratio = ratio_sentence(one, finding, threshold.comparison);
   const std::string limit = limit_words(threshold);
   if (finding.standing == Standing::beyond)
-    return fmt::format("{}, {}: exit code {}", ratio, limit, kBeyondThreshold);
+    return fmt::format("{}, {}: {}", ratio, limit, failing_words(race));
   if (finding.standing == Standing::within) return fmt::format("{}, not {}", ratio, limit);
-  const std::string why = understated
+  const std::string why = !understated ? more_rounds(finding, race, one)
+                          : finding.is_cost
                               ? ", because the load was the limit and the true difference may be greater"
-                              : more_rounds(finding, race, one);
+                              : why_bounds_prove_nothing(finding, one);
   return fmt::format("{}: not decided whether that is {}{}: {}", ratio, limit, why, consequence(race));
 }
 
@@ -129,8 +151,8 @@ ThresholdFinding find(const Threshold& threshold, const Entry& entry, const Entr
   const bool is_bound = !threshold.is_cost;
   finding.standing = standing_of(*finding.ratio, threshold.limit, threshold.fails,
                                  {.understated = pair->understated,
-                                  .contestant = is_bound && entry.at_least,
-                                  .reference = is_bound && reference.at_least});
+                                  .contestant = is_bound && entry.may_be_faster(),
+                                  .reference = is_bound && reference.may_be_faster()});
   finding.more_rounds_decide = finding.standing == Standing::undecided && !pair->understated;
   finding.sentence = sentence_of(threshold, finding, pair->understated, race, one);
   return finding;
@@ -159,6 +181,11 @@ void compare_all(const Threshold& threshold, const RaceResult& race, const CaseR
 
 }  // namespace
 
+std::string undecided_words(bool fails) {
+  return fails ? fmt::format("exit code {} (--undecided fail)", kBeyondThreshold)
+               : "by itself no failure (--undecided ok)";
+}
+
 // Above a limit is below its inverse, for the inverse ratio.
 Standing standing_of(const stats::Ratio& ratio, double limit, Fails fails, const Bounds& bounds) {
   if (!ratio.is_known()) return Standing::undecided;
@@ -182,16 +209,27 @@ std::vector<ThresholdFinding> compare_with_thresholds(const RaceResult& race, co
   return findings;
 }
 
-bool is_any(const RaceResult& race, Standing standing) {
-  return std::ranges::any_of(race.cases, [&](const CaseResult& one) {
-    return std::ranges::count(one.thresholds, standing, &ThresholdFinding::standing) != 0;
-  });
-}
-
 std::vector<std::string> threshold_sentences(const RaceResult& race) {
   std::vector<std::string> sentences;
-  for (const CaseResult& one : race.cases)
+  for (const CaseResult& one : race.cases) {
     for (const ThresholdFinding& finding : one.thresholds) sentences.push_back(finding.sentence);
+    if (race.scenario.thresholds.below && one.ranked_by_latency())
+      sentences.push_back(
+          fmt::format("{}: not tested by --fail-below, because at a given rate throughput does "
+                      "not compare servers; --fail-cost-above does",
+                      one.plan.name));
+  }
+  return sentences;
+}
+
+std::vector<std::string> failed_thresholds(const RaceResult& race) {
+  const bool undecided_fails = race.scenario.thresholds.undecided == Undecided::fail;
+  std::vector<std::string> sentences;
+  for (const CaseResult& one : race.cases)
+    for (const ThresholdFinding& finding : one.thresholds)
+      if (finding.standing == Standing::beyond ||
+          (undecided_fails && finding.standing == Standing::undecided))
+        sentences.push_back(finding.sentence);
   return sentences;
 }
 

@@ -24,15 +24,18 @@ struct Bounds {
 // of 1 as of the limit. A figure that may be greater does not prove that a ratio is low.
 Standing standing_of(const stats::Ratio& ratio, double limit, Fails fails, const Bounds& bounds);
 
+// Says what follows where a threshold is not decided. Something else may fail as well.
+std::string undecided_words(bool fails);
+
 // Compares all contestants of a case with the reference that was planned, by each threshold of the race.
 // Where the reference differs from itself (check 4), the intervals are wider by that factor. Requires the
 // checks and comparisons of the case.
 std::vector<ThresholdFinding> compare_with_thresholds(const RaceResult& race, const CaseResult& one);
 
-// Returns whether a finding of the race has this standing.
-bool is_any(const RaceResult& race, Standing standing);
-
-// Returns the sentences of all findings, in the order of the cases and contestants.
+// Returns the sentences of all findings, in the order of the cases and contestants, and one for each case
+// that a threshold says nothing about.
 std::vector<std::string> threshold_sentences(const RaceResult& race);
+// Returns the sentences of those that fail the race: beyond a threshold, or undecided where that fails.
+std::vector<std::string> failed_thresholds(const RaceResult& race);
 
 }  // namespace joust::race

@@ -5,12 +5,6 @@
 #include <utility>
 
 namespace joust::race {
-namespace {
-
-// The shortest window in which the server's usage is known.
-constexpr double kLeastWindowOfServer_s = 0.1;
-
-}  // namespace
 
 std::optional<double> Trial::throughput_per_s() const {
   if (load && load->plan.open_loop()) {
@@ -80,6 +74,7 @@ std::optional<Pair> Comparison::of(const std::string& name, const std::string& o
       Pair turned = pair;
       std::swap(turned.a, turned.b);
       turned.ratio = stats::inverse(pair.ratio);
+      if (pair.all_turns) turned.all_turns = stats::inverse(*pair.all_turns);
       return turned;
     }
   }

@@ -25,6 +25,9 @@
 // The recorded data of a race, and the conclusions. Checks, tables and documents are functions of these.
 namespace joust::race {
 
+// The shortest window in which the server's usage is known: it may be read some milliseconds off the ends.
+inline constexpr double kLeastWindowOfServer_s = 0.1;
+
 struct BuildInfo {
   std::string type{};        // "Release"
   std::string sanitizers{};  // empty: none
@@ -99,8 +102,8 @@ struct Trial {
   std::string failure{};                                 // in words; empty if there was none
   std::vector<std::string> last_words{};                 // the end of a failed child's stderr
   bool not_found = false;  // the program of a command is missing, or a part that it needs
-  // A host did not answer in time, has ended, or has missed the begin of a turn: no contestant's fault. The
-  // whole round is refused.
+  // A host did not answer in time, has ended, or has missed the begin of a turn; or all processes of the race
+  // stood still: no contestant's fault. The whole round is refused.
   bool host_lost = false;
   bool refused = false;      // a child reported wrong usage: no contestant can run with it
   bool interrupted = false;  // by the user, not by a failure
@@ -112,8 +115,8 @@ struct Trial {
   std::optional<double> server_cpu_us_per_message() const;
   std::optional<double> client_cpu_us_per_message() const;
 
-  // Returns the server's usage, or null where it is not known: in process, and in a short window, because the
-  // runner may read a server some milliseconds off the window's ends. (The load reads its own usage on time.)
+  // Returns the server's usage, or null where it is not known: in process, and in a window shorter than
+  // kLeastWindowOfServer_s. (The load reads its own usage on time.)
   const Usage* known_server_usage() const;
 
   // The messages and the time that the usage of both sides covers: those of the timed window, or of all turns
@@ -156,6 +159,9 @@ struct Pair {
   // The true difference may be greater, because the load was the limit of one. `decision` is then what the
   // figures prove.
   bool understated = false;
+  // The ratio over all turns, where that of the quiet turns alone says that both are equal. `decision` is
+  // then undecided: stalls of their own may tell them apart.
+  std::optional<stats::Ratio> all_turns{};
 };
 
 // All contestants of a case, compared by one figure.
@@ -178,6 +184,7 @@ struct LatencyEstimates {
 // The latency figures that are compared between contestants.
 struct LatencyFigure {
   const char* name;                // in documents: "p99"
+  const char* title;               // of a column: "p99.9"
   const char* words;               // in texts: "p99 latency"
   std::optional<double> quantile;  // nothing: the mean
   std::optional<Estimate> LatencyEstimates::*estimate;
@@ -186,12 +193,12 @@ struct LatencyFigure {
   std::optional<double> of(const Distribution& latencies) const;
 };
 inline constexpr LatencyFigure kLatencyFigures[] = {
-    {"mean", "mean latency", {}, &LatencyEstimates::mean},
-    {"p50", "median latency", 0.5, &LatencyEstimates::p50},
-    {"p99", "p99 latency", 0.99, &LatencyEstimates::p99},
-    {"p999", "p99.9 latency", 0.999, &LatencyEstimates::p999}};
+    {"mean", "mean", "mean latency", {}, &LatencyEstimates::mean},
+    {"p50", "p50", "median latency", 0.5, &LatencyEstimates::p50},
+    {"p99", "p99", "p99 latency", 0.99, &LatencyEstimates::p99},
+    {"p999", "p99.9", "p99.9 latency", 0.999, &LatencyEstimates::p999}};
 inline constexpr const LatencyFigure &kMeanLatency = kLatencyFigures[0], &kMedianLatency = kLatencyFigures[1],
-                                     &kP99Latency = kLatencyFigures[2];
+                                     &kP99Latency = kLatencyFigures[2], &kP999Latency = kLatencyFigures[3];
 
 struct ScheduleSummary {                   // figures of an open loop
   Estimate achieved{};                     // LoadResult::achieved()
@@ -243,11 +250,14 @@ struct Entry {
   Summary summary{};
   bool ranked = true;
   bool at_least = false;                      // the generator was the limit: the figure is a lower bound
+  bool limit_unknown = false;                 // the generator may have been the limit: the rounds do not tell
   std::string reason{};                       // why it is not ranked
   std::optional<stats::Places> place{};       // by the figure that ranks the case; none if at_least
   std::optional<stats::Places> cost_place{};  // by CPU time; none if a side polls
 
   bool is_contestant() const { return kind == EntryKind::contestant; }
+  // Returns whether its server may be faster than its throughput.
+  bool may_be_faster() const { return at_least || limit_unknown; }
   // Returns whether a side is always busy because it polls, or a kernel thread polls for it. Its CPU time is
   // then that of the race, whatever a message costs.
   bool server_polls() const { return server_polled || contestant.server.wait != "block"; }
@@ -263,8 +273,9 @@ struct CheckResult {
   Verdict verdict = Verdict::pass;
   std::string detail{};
   std::map<std::string, std::string> bars{};
-  std::vector<std::string> at_least{};  // contestants whose figure is a lower bound
-  bool invalidates = false;             // the whole measurement, not only single contestants
+  std::vector<std::string> at_least{};       // contestants whose figure is a lower bound
+  std::vector<std::string> limit_unknown{};  // contestants whose figure may be one
+  bool invalidates = false;                  // the whole measurement, not only single contestants
 };
 
 // A look at the figures of a case while its race goes on (stats::Look), which may end the rounds of the case.
@@ -273,6 +284,7 @@ struct TakenLook {
   std::uint64_t rounds = 0;                     // of the case, until then
   double at_s = 0;                              // from the begin of the race
   bool precise = false;                         // every ratio was precise enough: its rounds ended
+  std::vector<std::string> uneven{};            // contestants whose figures counted all turns then (check 14)
   const LatencyFigure* latency = &kP99Latency;  // as CaseResult has it, from the rounds until then
   Comparison ranking{}, costs{};                // likewise
 };

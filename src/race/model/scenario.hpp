@@ -186,6 +186,10 @@ struct Scenario {
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;
+// The most contestants, and the most entries of any list in a scenario; and the most trials of a round, which
+// are those of all contestants in all cases. More are a mistake, and would take minutes before the first
+// round.
+inline constexpr std::size_t kMostEntries = 1000, kMostTrialsOfRound = 10'000;
 inline constexpr Duration kLongestTurn = std::chrono::seconds(10);  // the longest that may be asked for
 
 // The tables [quick] and [full] of a file change its cases where this size is asked for.

@@ -54,7 +54,11 @@ class GenerationRun {
     start();
     choose_turn();
     Duration windows{};
-    for (std::uint64_t number = 1; number <= kFewestTurns || windows < plan_.window; ++number) {
+    const auto is_enough = [&](std::uint64_t turns) {
+      if (plan_.deadline && Clock::now() >= *plan_.deadline && turns > 0) return true;
+      return plan_.turns ? turns >= *plan_.turns : turns >= kFewestTurns && windows >= plan_.window;
+    };
+    for (std::uint64_t number = 1; !is_enough(number - 1); ++number) {
       if (alive_.empty() || is_over() || plan_.too_long) break;
       windows += take_turns(number);
     }
@@ -89,8 +93,11 @@ class GenerationRun {
   }
 
   bool warm_up(std::size_t i) {
-    const Duration length =
-        std::max<Duration>(orders_[i].entry.contestant.warmup.value_or(plan_.warmup), kShortestChosenTurn);
+    const Entry& entry = orders_[i].entry;
+    const Duration wanted_length = plan_.number == 1 || plan_.warms_up_again
+                                       ? entry.contestant.warmup.value_or(plan_.warmup)
+                                       : later_warmup(entry, orders_[i].load_case.load, false);
+    const Duration length = std::max<Duration>(wanted_length, kShortestChosenTurn);
     if (plan_.counted) return warm_up_by_count(i, length);
     std::optional<Duration> wanted = turn_after(i, length);
     if (wanted > kLongestChosenTurn) {  // it may have been a stall
@@ -249,6 +256,13 @@ class GenerationRun {
 };
 
 }  // namespace
+
+Duration later_warmup(const Entry& entry, const LoadPlan& load, bool is_given) {
+  constexpr Duration kMoment = std::chrono::milliseconds(30);
+  if (entry.contestant.warmup || is_given || !entry.contestant.command.empty() || load.open_loop())
+    return entry.contestant.warmup.value_or(load.warmup);
+  return std::min<Duration>(load.warmup, kMoment);
+}
 
 Duration turn_length(Duration latency) {
   return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestChosenTurn, kLongestChosenTurn);

@@ -9,6 +9,11 @@
 
 namespace joust::race {
 
+// Returns how long an entry warms up in generations after the first, which tells the length of a turn: a
+// server of joust is as fast after a moment. Commands may need the whole time, as one that compiles itself
+// does.
+Duration later_warmup(const Entry& entry, const LoadPlan& load, bool is_given);
+
 // The limits of a chosen length of a turn. The other load of a shared machine changes within a second, so the
 // shortest turn that is many times the latency measures best.
 inline constexpr Duration kShortestChosenTurn = std::chrono::milliseconds(20);
@@ -33,6 +38,10 @@ struct GenerationPlan {
   Time race_began{};         // what turns count their begin from
   Duration window{};         // the least sum of the windows of a contestant's turns
   Duration warmup{};         // a turn of each contestant that is not recorded; a contestant may have its own
+  bool warms_up_again = true;  // as long in each generation; else joust's own servers only in the first one
+  // The number of turns of each contestant; empty: as many as the window needs, and kFewestTurns at least.
+  std::optional<std::uint64_t> turns{};
+  std::optional<Time> deadline{};  // no further round of turns begins after it
   // The length of a turn. Empty: chosen after the warm-up. In an open loop it is the least length. If the
   // number of messages of a turn is to be chosen, it is the length that turns are to have.
   std::optional<Duration> turn{};

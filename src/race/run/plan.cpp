@@ -173,7 +173,9 @@ void shorten(CaseResult& result, Duration share) {
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
   if (!result.plan.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
-  const Duration warmup = warmups_of(result) / static_cast<std::int64_t>(result.entries.size());
+  Duration warmups{};
+  for (const Entry& entry : result.entries) warmups += later_warmup(entry, load, result.plan.warmup_given);
+  const Duration warmup = warmups / static_cast<std::int64_t>(result.entries.size());
   const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
   const auto in_turns = [&](std::int64_t generations) {
     return (share / generations - start - warmup) * 4 / 5;

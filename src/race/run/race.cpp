@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/pause_watch.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "race/figures/disturbance.hpp"
@@ -16,6 +17,7 @@
 #include "race/run/generation_run.hpp"
 #include "race/run/lost_hosts.hpp"
 #include "race/run/stopping_rule.hpp"
+#include "race/run/turn_budget.hpp"
 #include "race/scenario/shell_command.hpp"
 
 namespace joust::race {
@@ -23,6 +25,10 @@ namespace {
 
 // How often a counting trial is repeated because its counters were read too late.
 constexpr int kLateTrials = 2;
+
+// The longest time in which no process of the race runs and its figures still count. A busy machine may hold
+// a thread for less.
+constexpr Duration kLongestPause = std::chrono::seconds(2);
 
 constexpr double kLost = std::numeric_limits<double>::infinity();  // the severity of a lost host
 
@@ -37,7 +43,7 @@ class Running {
   Running(const Scenario& scenario, Plan plan, TrialRunner& runner, RaceObserver& observer, const Stop& stop)
       : scenario_(scenario), plan_(std::move(plan)), runner_(runner), observer_(observer), stop_(stop) {
     if (!plan_.by_rule) trials_ = trials_in(plan_) + counting_pass().size();
-    turn_of_case_.assign(plan_.cases.size(), scenario_.turn);
+    turns_.assign(plan_.cases.size(), {.length = scenario_.turn});
   }
 
   RaceResult run() {
@@ -50,7 +56,7 @@ class Running {
     result.lost_hosts = lost_hosts_.reasons();
     result.complete = !over();
     if (lost_hosts_.end_race())
-      result.incomplete = fmt::format("it ended after {}, because a host was lost: {}",
+      result.incomplete = fmt::format("it ended after {}, because a round was refused: {}",
                                       counted(result.rounds, "round"), result.lost_hosts.back());
     if (stop_.requested())
       result.incomplete = plan_.by_rule
@@ -131,7 +137,9 @@ class Running {
         ++done_;
         continue;
       }
+      pauses_.take();
       Trial trial = run_trial(slot, round, false);
+      note_pause(trial);
       if (trial.interrupted || trial.refused || (trial.host_lost && stop_.requested())) return std::nullopt;
       trial.round = round;
       trial.attempt = attempt;
@@ -166,18 +174,26 @@ class Running {
     if (slots.empty()) return {};
     std::vector<TrialOrder> orders;
     for (const Slot& slot : slots) orders.push_back({.load_case = one, .entry = entry(slot)});
-    GenerationPlan generation{.seed = plan_.seed,
-                              .number = round,
-                              .race_began = begun_,
-                              .window = one.load.duration,
-                              .warmup = one.load.warmup,
-                              .turn = turn_of_case_[case_index],
-                              .counted = one.load.counted_turns,
-                              .messages = one.turn.count};
+    GenerationPlan generation{
+        .seed = plan_.seed,
+        .number = round,
+        .race_began = begun_,
+        .window = one.load.duration,
+        .warmup = one.load.warmup,
+        .warms_up_again = one.warmup_given || !plan_.by_rule,
+        .turns = turns_of(case_index),
+        .deadline = plan_.by_time ? std::optional(begun_ + scenario_.time) : std::nullopt,
+        .turn = turns_[case_index].length,
+        .counted = one.load.counted_turns,
+        .messages = one.turn.count};
     observer_.trial_starts(step_of(slots.front(), round, false));
     const Time began = Clock::now();
+    pauses_.take();
     std::vector<Trial> trials = run_generation(*runner_.generation(orders), orders, generation, stop_);
-    rule_.took(case_index, Clock::now() - began);
+    note_pause(trials.front());
+    const Duration took = Clock::now() - began;
+    rule_.took(case_index, took);
+    turns_[case_index].times.push_back(time_of(trials, took));
     if (stop_.requested())  // the end of the processes there is no loss of a host
       for (Trial& trial : trials)
         if (std::exchange(trial.host_lost, false)) trial.interrupted = true;
@@ -186,7 +202,7 @@ class Running {
       give_up_turns_of(case_index, *generation.too_long);
       return {};
     }
-    turn_of_case_[case_index] = generation.turn;
+    turns_[case_index].length = generation.turn;
     plan_.cases[case_index].plan.turn.count = generation.messages;
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];
@@ -203,6 +219,23 @@ class Running {
     done_ += slots.size();
     if (!lost.empty()) trials_ += slots.size();
     return lost;
+  }
+
+  // Returns how many turns the next generation has, where the noise of the case tells.
+  std::optional<std::uint64_t> turns_of(std::size_t case_index) const {
+    if (!plan_.by_rule) return std::nullopt;
+    const auto cases = static_cast<std::int64_t>(plan_.cases.size());
+    const Duration left = (begun_ + scenario_.time - Clock::now()) / cases;
+    return best_turns(plan_.cases[case_index], turns_[case_index].times, left);
+  }
+
+  // Refuses a trial in which no process of the race ran for a while.
+  void note_pause(Trial& trial) {
+    const Duration pause = pauses_.take();
+    if (pause < kLongestPause || trial.interrupted) return;
+    trial.host_lost = true;
+    trial.failure = fmt::format("the process of the race did not run for {:.1f} s",
+                                std::chrono::duration<double>(pause).count());
   }
 
   // Plans whole trials for the case; they follow in the same round.
@@ -356,9 +389,10 @@ class Running {
   StoppingRule rule_{scenario_, plan_, begun_};
   std::size_t done_ = 0, trials_ = 0;
   std::uint64_t rounds_again_ = 0;
-  std::vector<std::optional<Duration>> turn_of_case_{};  // the length of a turn, once it is known
+  std::vector<TurnsOfCase> turns_{};
   std::string refused_{};
   LostHosts lost_hosts_{scenario_.lost_host, kMostLostRounds};
+  PauseWatch pauses_;
   bool advised_ = false;
 };
 

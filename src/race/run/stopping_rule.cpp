@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "race/figures/ranking.hpp"
+#include "race/figures/uneven_turns.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/model/entries.hpp"
 #include "stats/decision.hpp"
@@ -27,9 +28,16 @@ Duration counting_trial(const LoadPlan& load) {
 // with a bound needs precise costs.
 bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
   if (!entry.is_contestant() || !entry.ranked || entry.summary.trials == 0) return true;
-  const auto& ratio = entry.at_least ? entry.summary.cost_ratio : ranked_ratio(one, entry);
+  const auto& ratio = entry.may_be_faster() ? entry.summary.cost_ratio : ranked_ratio(one, entry);
   return ratio && ratio->interval.is_known() &&
          std::log(ratio->interval.high / ratio->interval.low) / 2 <= std::log1p(precision);
+}
+
+// Returns whether two contestants are equal by their quiet turns, while stalls of their own may still tell
+// them apart.
+bool may_stall(const CaseResult& one) {
+  const auto is_open = [](const Pair& pair) { return pair.all_turns.has_value(); };
+  return std::ranges::any_of(one.ranking.pairs, is_open) || std::ranges::any_of(one.costs.pairs, is_open);
 }
 
 // Returns whether a case distinguishes its contestants: its least difference is as small as the precision
@@ -37,7 +45,7 @@ bool is_precise(const CaseResult& one, const Entry& entry, double precision) {
 bool tells(const CaseResult& one, double precision) {
   const double enough = std::max(precision, one.ranking.measure.least);
   const bool has_figures = std::ranges::any_of(one.entries, [](const Entry& entry) {
-    return entry.is_contestant() && entry.ranked && !entry.at_least && entry.summary.trials > 0;
+    return entry.is_contestant() && entry.ranked && !entry.may_be_faster() && entry.summary.trials > 0;
   });
   return (!has_figures || one.ranking.least_difference <= enough) &&
          (!std::isfinite(one.costs.least_difference) || one.costs.least_difference <= enough);
@@ -107,13 +115,14 @@ void StoppingRule::look(RaceResult so_far, Time now) {
     CaseResult& one = so_far.cases[i];
     const auto precise = [&](const Entry& entry) { return is_precise(one, entry, scenario_->precision); };
     const bool is_enough = rounds_of(one) >= kFirstLook && tells(one, scenario_->precision) &&
-                           std::ranges::all_of(one.entries, precise) &&
+                           !may_stall(one) && std::ranges::all_of(one.entries, precise) &&
                            std::ranges::none_of(one.thresholds, &ThresholdFinding::more_rounds_decide);
     if (is_enough) reached_[i] = look;
     taken_[i].push_back({.look = look,
                          .rounds = rounds_begun(one),
                          .at_s = std::chrono::duration<double>(now - begun_).count(),
                          .precise = is_enough,
+                         .uneven = uneven_contestants(one),
                          .latency = one.latency,
                          .ranking = std::move(one.ranking),
                          .costs = std::move(one.costs)});

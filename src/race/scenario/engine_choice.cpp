@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "base/printable.hpp"
 #include "base/split.hpp"
@@ -63,9 +65,9 @@ std::string describe(const EngineChoice& choice) {
 }
 
 std::string free_name(const std::string& name, std::span<const std::string> taken) {
+  const std::set<std::string_view> names(taken.begin(), taken.end());
   std::string free = name;
-  for (int number = 2; std::ranges::count(taken, free) != 0; ++number)
-    free = fmt::format("{}#{}", name, number);
+  for (int number = 2; names.contains(free); ++number) free = fmt::format("{}#{}", name, number);
   return free;
 }
 
@@ -114,6 +116,11 @@ std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, c
                            .needs = {},
                            .client = {.engine = catalogue.standard_client(servers[i].engine)}});
   return contestants;
+}
+
+std::string too_many_pairs(std::size_t servers, std::size_t clients) {
+  return fmt::format("{} servers with {} clients are too many; allowed: up to {} contestants", servers,
+                     std::max<std::size_t>(clients, 1), kMostEntries);
 }
 
 std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,

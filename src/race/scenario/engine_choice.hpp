@@ -38,6 +38,9 @@ std::string standard_name(const Contestant& contestant, std::span<const Contesta
 // Pairs every server with its standard client.
 std::vector<Contestant> every_server(const std::vector<EngineChoice>& servers, const Catalogue& catalogue);
 
+// Says that so many servers with so many clients are more than kMostEntries contestants.
+std::string too_many_pairs(std::size_t servers, std::size_t clients);
+
 // Pairs every contestant's server with every client, in place of its own. Several clients are in the names:
 // "epoll/threads". Equal clients have numbers.
 std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,

@@ -49,6 +49,8 @@ std::expected<void, std::string> replace_contestants(const Overrides& given, Sce
   auto contestants = parse_commands(given.commands, catalogue);
   if (!contestants) return std::unexpected(contestants.error());
   std::ranges::move(every_server(*servers, catalogue), std::back_inserter(*contestants));
+  if (contestants->size() * std::max<std::size_t>(clients->size(), 1) > kMostEntries)
+    return std::unexpected("--server: " + too_many_pairs(contestants->size(), clients->size()));
   if (!contestants->empty()) {
     scenario.contestants =
         given.clients.empty() ? std::move(*contestants) : with_clients(*contestants, *clients);

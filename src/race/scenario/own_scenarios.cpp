@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/own_file.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {
@@ -14,23 +15,13 @@ namespace fs = std::filesystem;
 
 constexpr auto kEnding = ".toml";
 
-// Returns the folder of the scenarios: beside the program's folder, or else in the sources. Empty if neither
-// exists.
-fs::path folder() {
-  std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  for (const fs::path& candidate :
-       {program.parent_path().parent_path() / JOUST_SCENARIOS_INSTALLED, fs::path(JOUST_SCENARIOS_BUILT)})
-    if (fs::is_directory(candidate, unknown)) return candidate;
-  return {};
-}
-
 }  // namespace
 
 std::vector<OwnScenario> own_scenarios() {
   std::vector<OwnScenario> all;
+  const fs::path folder = own_file(JOUST_SCENARIOS_INSTALLED, JOUST_SCENARIOS_BUILT);
   std::error_code unknown;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder(), unknown)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, unknown)) {
     if (entry.path().extension() != kEnding) continue;
     try {
       const toml::table document = toml::parse_file(entry.path().string());

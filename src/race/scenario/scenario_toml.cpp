@@ -180,8 +180,12 @@ void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario&
     if (!matrix->contains("servers"))
       pairs.wrong("servers", "missing; allowed: a list of engines [\"epoll\", ...]");
     pairs.finish();
-    scenario.contestants = every_server(servers, catalogue);
-    if (own_clients || client) scenario.contestants = with_clients(scenario.contestants, clients);
+    if (servers.size() * std::max<std::size_t>(clients.size(), 1) > kMostEntries) {
+      reader.wrong("matrix", too_many_pairs(servers.size(), clients.size()));
+    } else {
+      scenario.contestants = every_server(servers, catalogue);
+      if (own_clients || client) scenario.contestants = with_clients(scenario.contestants, clients);
+    }
   }
   for (const toml::table* each : reader.tables("contestant"))
     read_contestant(*each, client, catalogue, scenario, problems);
@@ -255,7 +259,9 @@ std::expected<Scenario, std::string> read_scenario(const std::string& path, cons
   try {
     read_document(toml::parse(content, path), catalogue, size, scenario, problems);
   } catch (const toml::parse_error& error) {
-    problems.add(error.source(), fmt::format("this is not TOML: {}", error.description()));
+    const toml::source_position& at = error.source().begin;
+    problems.add(error.source(), fmt::format("this is not TOML: {}",
+                                             toml_error(content, at.line, at.column, error.description())));
   }
   if (!problems.empty()) return std::unexpected(problems.text());
   return scenario;

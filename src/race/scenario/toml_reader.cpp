@@ -8,6 +8,7 @@
 #include "base/suggestion.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "race/model/scenario.hpp"
 
 namespace joust::race {
 
@@ -39,7 +40,11 @@ std::optional<std::string> scalar_text(const toml::node& node) {
 
 const toml::node* TableReader::node(std::string_view key) {
   ask(key);
-  return table_.get(key);
+  const toml::node* const value = table_.get(key);
+  if (value == nullptr || value->as_array() == nullptr || value->as_array()->size() <= kMostEntries)
+    return value;
+  wrong(key, fmt::format("it has {} entries; allowed: up to {}", value->as_array()->size(), kMostEntries));
+  return nullptr;
 }
 
 void TableReader::wrong(std::string_view key, std::string_view what) {

@@ -190,10 +190,34 @@ std::optional<std::string> check_files(const Scenario& scenario) {
   return std::nullopt;
 }
 
+// Commands have options of their own: one of a case for joust's servers would be without effect, and the race
+// would seem to have it.
+std::optional<std::string> check_options_of_servers(const Scenario& scenario, const Case& one,
+                                                    const Catalogue& catalogue) {
+  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+  const bool has_server = std::ranges::any_of(scenario.contestants, [&](const Contestant& contestant) {
+    return contestant.takes_part_in(one) && !contestant.external();
+  });
+  if (protocol == nullptr || has_server) return std::nullopt;
+  for (const auto& given : one.options) {
+    const ProtocolOption* const option = protocol->option(given.first);
+    if (option != nullptr && !is_for(*option, Role::dial))
+      return fmt::format(
+          "option '{}' of protocol '{}' is for servers of joust, and all contestants are commands; allowed: "
+          "in "
+          "the commands themselves",
+          given.first, one.protocol);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue) {
   if (scenario.contestants.empty())
     return "there is nothing to race: name servers and clients, or give contestants";
   if (scenario.cases.empty()) return "there is no load";
+  if (scenario.contestants.size() * scenario.cases.size() > kMostTrialsOfRound)
+    return fmt::format("{} contestants in {} cases are too many; allowed: up to {} trials in a round",
+                       scenario.contestants.size(), scenario.cases.size(), kMostTrialsOfRound);
   if (auto problem = check_names(scenario)) return problem;
   if (auto problem = check_reference(scenario)) return problem;
   if (auto problem = check_files(scenario)) return problem;
@@ -205,6 +229,7 @@ std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalog
     if (auto problem = check_trial_timeout(scenario.limits, one.load)) return problem;
     for (const auto& [name, value] : one.options)
       if (auto problem = check_option(one.protocol, name, value, catalogue)) return problem;
+    if (auto problem = check_options_of_servers(scenario, one, catalogue)) return problem;
     for (const Contestant& contestant : scenario.contestants) {
       if (auto problem = check_options(one, contestant.server, Role::serve, catalogue)) return problem;
       if (auto problem = check_options(one, contestant.client, Role::dial, catalogue)) return problem;

@@ -85,6 +85,10 @@ struct Prepared {
   give_up(program);
 }
 
+void collect(pid_t child) {
+  retry_interrupted([&] { return ::waitpid(child, nullptr, 0); });
+}
+
 }  // namespace
 
 Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& before_exec)
@@ -96,21 +100,29 @@ Child::Child(const ChildCommand& command, const std::function<void(pid_t)>& befo
     pid_ = checked(::fork(), "fork()");
     if (pid_ == 0) become(command.program.c_str(), prepared, parent);
   }
-  ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
-  family_ = ProcessFamily(pid_);
-  awaited_ = open_process(pid_);
-  output_ = std::move(prepared.output.from);
-  errors_ = std::move(prepared.errors.from);
-  for (const Fd* pipe : {&output_, &errors_})
-    checked(::fcntl(pipe->get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
-  if (before_exec) before_exec(pid_);
-  checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
+  try {
+    ::setpgid(pid_, pid_);  // in the parent too, so that the group exists before it is signalled
+    family_ = ProcessFamily(pid_);
+    awaited_ = open_process(pid_);
+    output_ = std::move(prepared.output.from);
+    errors_ = std::move(prepared.errors.from);
+    for (const Fd* pipe : {&output_, &errors_})
+      checked(::fcntl(pipe->get(), F_SETFL, O_NONBLOCK), "fcntl(O_NONBLOCK)");
+    if (before_exec) before_exec(pid_);
+    checked(::write(prepared.gate.into.get(), "g", 1), "write(gate)");
+  } catch (...) {
+    // It still waits at the gate, and the destructor, which would wait for it, does not run.
+    ::kill(pid_, SIGKILL);
+    family_ = ProcessFamily();  // as in the destructor: before its process id may be another's
+    collect(pid_);
+    throw;
+  }
 }
 
 // Waits for the program last, so that its process id cannot be reused while the family is killed.
 Child::~Child() {
   family_ = ProcessFamily();
-  retry_interrupted([&] { return ::waitpid(pid_, nullptr, 0); });
+  collect(pid_);
 }
 
 std::vector<pid_t> Child::processes() {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "load/result_json.hpp"
 
 namespace joust::race {
@@ -53,7 +54,7 @@ std::optional<std::string> read_load(const std::string& text, Trial& trial) {
   try {
     trial.client = facts_from(document);
   } catch (const nlohmann::json::exception& error) {
-    return fmt::format("the load's result cannot be read: {}", error.what());
+    return fmt::format("the load's result cannot be read: {}", words_of(error));
   }
   trial.load = std::move(*result);
   for (const char* key : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "race/trial/moved_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "base/check.hpp"
@@ -58,16 +60,65 @@ std::size_t read_block(const Fd& file, Block& into) {
   return at;
 }
 
-// Compares two files with one pair of blocks for all files: new memory for each takes longer than small files
-// do.
-bool same(const std::string& one, const std::string& other, Block& here, Block& there) {
-  const Fd left = open_file(one, O_RDONLY), right = open_file(other, O_RDONLY | O_NONBLOCK);
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+// Returns the names in the folder, without "." and "..".
+std::vector<std::string> names_in(const Fd& folder) {
+  Fd again(checked(::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), "openat(the target)"));
+  const std::unique_ptr<DIR, CloseFolder> stream(::fdopendir(again.get()));
+  if (!stream) checked(-1, "fdopendir(the target)");
+  static_cast<void>(again.release());  // it is the stream's now
+  std::vector<std::string> names;
   for (;;) {
-    const std::size_t bytes = read_block(left, here);
-    if (read_block(right, there) != bytes || std::memcmp(here.data(), there.data(), bytes) != 0) return false;
-    if (bytes < here.size()) return true;
+    errno = 0;
+    const dirent* const entry = ::readdir(stream.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
   }
+  if (errno != 0) checked(-1, "readdir(the target)");
+  return names;
 }
+
+bool is_one_file(const struct stat& one, const struct stat& other) {
+  return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// Compares files with one pair of blocks for all of them: new memory for each takes longer than small files
+// do.
+class FileComparison {
+ public:
+  // Returns in words how the file of this name in the target differs from the source; empty if it is a copy.
+  std::string difference(const std::string& source, const Fd& target, const std::string& name) {
+    struct stat entry {};
+    checked(::fstatat(target.get(), name.c_str(), &entry, AT_SYMLINK_NOFOLLOW), "fstatat({})", name);
+    if (!S_ISREG(entry.st_mode)) return fmt::format("{} is no file in the target", name);
+    const Fd left = open_file(source, O_RDONLY);
+    const Fd right(
+        checked(::openat(target.get(), name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC),
+                "openat({})", name));
+    struct stat from {};
+    checked(::fstat(left.get(), &from), "fstat({})", source);
+    checked(::fstat(right.get(), &entry), "fstat({})", name);
+    if (is_one_file(from, entry))
+      return fmt::format("{} in the target is the source itself, and no copy", name);
+    return same(left, right) ? "" : fmt::format("{} in the target differs from the file", name);
+  }
+
+ private:
+  bool same(const Fd& left, const Fd& right) {
+    for (;;) {
+      const std::size_t bytes = read_block(left, here_);
+      if (read_block(right, there_) != bytes || std::memcmp(here_.data(), there_.data(), bytes) != 0)
+        return false;
+      if (bytes < here_.size()) return true;
+    }
+  }
+
+  Block here_ = Block(kBlock), there_ = Block(kBlock);
+};
 
 }  // namespace
 
@@ -118,12 +169,18 @@ std::string MovedFiles::last() const {
   return name_of(plan_.count - 1);
 }
 
+void MovedFiles::remove_target() {
+  target_folder_.close();
+  target_.reset();
+}
+
 std::string MovedFiles::fresh_target() {
   if (versions_.size() != plan_.count) restore();  // a full disk has prevented an earlier restore
-  target_.reset();
+  remove_target();
   target_ = std::make_unique<TemporaryFolder>(folder_of(plan_));
   const std::string target = target_->path() + '/' + kName;
   checked(::mkdir(target.c_str(), 0777), "mkdir({})", target);
+  target_folder_ = open_file(target, O_RDONLY | O_DIRECTORY);
   if (plan_.on == "memory") use_memory_once(target_->path() + "/memory");
   ::sync();  // otherwise earlier writes of other programs would be written in this contestant's time
   return target;
@@ -143,18 +200,23 @@ void MovedFiles::use_memory_once(const std::string& path) const {
   }
 }
 
+// Reads through the descriptor: a command may have put a link to other files in the folder's place.
 std::string MovedFiles::difference() const {
-  const fs::path target = fs::path(target_->path()) / kName;
-  Block here(kBlock), other(kBlock);
+  const std::string path = target_->path() + '/' + kName;
+  struct stat made {
+  }, named{};
+  checked(::fstat(target_folder_.get(), &made), "fstat({})", path);
+  checked(::lstat(path.c_str(), &named), "lstat({})", path);
+  if (!is_one_file(made, named))
+    return "the command has put something else in the place of the folder {into}";
+  FileComparison comparison;
   std::uint64_t there = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(target)) {
-    const std::string name = entry.path().filename();
+  for (const std::string& name : names_in(target_folder_)) {
     const auto number = parse_count(name);
     if (!number || *number >= plan_.count || name != name_of(*number))
       return fmt::format("the target has '{}', which is none of the files", printable(name));
-    if (!fs::is_regular_file(entry.symlink_status())) return fmt::format("{} is no file in the target", name);
-    if (!same(source_ + '/' + name, entry.path(), here, other))
-      return fmt::format("{} in the target differs from the file", name);
+    if (std::string wrong = comparison.difference(source_ + '/' + name, target_folder_, name); !wrong.empty())
+      return wrong;
     ++there;
   }
   if (there == plan_.count) return {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "files/store/storage.hpp"
 #include "race/model/files.hpp"
 #include "race/trial/temporary_folder.hpp"
@@ -24,12 +25,13 @@ class MovedFiles {
   // Makes an empty folder with the same name as the folder of the files. Earlier writes are on the disk by
   // then. For a target in memory, as much memory as it needs was in use recently.
   std::string fresh_target();
-  // Compares every byte. Returns the difference in words; empty if the target has these files and no others.
+  // Compares every byte of the folder that fresh_target() made. Returns the difference in words; empty if the
+  // folder has copies of these files and nothing else. Links and the files themselves are no copies.
   std::string difference() const;
   // Returns in words what a command has changed of the source files; empty if they are unchanged. Writes
   // changed files again, for other contestants.
   std::string restore();
-  void remove_target() { target_.reset(); }
+  void remove_target();
 
  private:
   void write_sources();
@@ -41,6 +43,7 @@ class MovedFiles {
   TemporaryFolder source_parent_;
   std::string source_;
   std::unique_ptr<TemporaryFolder> target_;
+  Fd target_folder_;  // the folder of the files in target_
 };
 
 // The files of all cases of a race. They are written when they are first needed.

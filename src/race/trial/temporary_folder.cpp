@@ -59,7 +59,9 @@ TemporaryFolder::TemporaryFolder() : TemporaryFolder(temporary_directory()) {}
 TemporaryFolder::TemporaryFolder(const fs::path& parent) {
   do {
     path_ = parent / kTemplate;
-    if (::mkdtemp(path_.data()) == nullptr) checked(-1, "mkdtemp({})", path_);
+    if (::mkdtemp(path_.data()) == nullptr)
+      checked(-1, "no folder for the files of a race can be made in {} (TMPDIR names another)",
+              parent.string());
     locked_ = open_folder(path_);
   } while (!is_kept(path_, locked_));
 }

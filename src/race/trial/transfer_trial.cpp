@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "base/units.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/orders.hpp"
@@ -118,7 +119,7 @@ Trial run_transfer(const ProcessSetup& setup, const TrialOrder& order, MovedFile
     return TransferTrial(setup, order, files.of(*order.load_case.files)).run();
   } catch (const std::system_error& error) {
     Trial trial;
-    trial.failure = error.what();
+    trial.failure = words_of(error);
     return trial;
   }
 }

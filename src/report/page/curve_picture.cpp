@@ -30,7 +30,10 @@ std::vector<NamedCurve> named_curves(const HeatCurve& curve, const FigureRow& fi
   std::vector<NamedCurve> named;
   for (const Heat* heat : curve.heats)
     for (const Runner& runner : heat->runners) {
-      const Measured* const value = runner.figure(figure.key);
+      const std::string_view key = figure.key, latency = "latency_ns.";
+      const Measured* const value = key.starts_with(latency)
+                                        ? runner.percentile(std::string(key.substr(latency.size())))
+                                        : runner.figure(key);
       if (runner.kind != Kind::contestant || value == nullptr) continue;
       auto known = std::ranges::find(named, runner.name, &NamedCurve::name);
       if (known == named.end()) known = named.insert(named.end(), NamedCurve{runner.name});

@@ -8,6 +8,7 @@
 #include <limits>
 #include <ranges>
 
+#include "base/error_words.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "report/page/trials.hpp"
@@ -22,7 +23,7 @@ void require_race(const Node& root) {
   if (!root.is_object() || !root.find("schema"))
     root.fail("is no result of joust: it has no key 'schema'; give the file of 'race --json'");
   const std::string schema = root["schema"].text();
-  if (schema == kRaceSchema) return;
+  if (schema == kRaceSchema || schema == kOldRaceSchema) return;
   if (schema.starts_with("joust-race/"))
     throw WrongDocument(fmt::format(
         "schema: is '{}', and this version reads '{}'; use the version of joust that made the file ({})",
@@ -64,6 +65,7 @@ Runner read_runner(const Node& node, bool moves_files) {
                 .kind = read_kind(node["kind"]),
                 .ranked = node["ranked"].flag(),
                 .at_least = node["at_least"].flag(),
+                .limit_unknown = node.find("limit_unknown") && node["limit_unknown"].flag(),
                 .server = engine_text(node["server"]),
                 .client = engine_text(node["client"]),
                 .place = read_place(node["place"]),
@@ -209,6 +211,8 @@ Document document_of(const Node& root) {
                     .took_s = root["took_s"].number(),
                     .rounds = root["rounds"].count(),
                     .seed = root["seed"].count()};
+  if (const auto code = root.find("exit_code")) document.exit_code = code->count();
+  if (const auto reason = root.find("exit_reason")) document.exit_reason = reason->text();
   read_scenario(root["scenario"], document);
   if (const auto network = root.find("network")) document.network = network->text();
   std::vector<std::string> command;
@@ -242,6 +246,11 @@ const Measured* Runner::figure(std::string_view key) const {
   return found == figures.end() ? nullptr : &found->second;
 }
 
+const Measured* Runner::percentile(const std::string& name) const {
+  const Measured* const of_rounds = figure("latency_ns.intervals." + name);
+  return of_rounds != nullptr ? of_rounds : figure("latency_ns." + name);
+}
+
 const Runner* Heat::find(std::string_view wanted) const {
   const auto found = std::ranges::find(runners, wanted, &Runner::name);
   return found == runners.end() ? nullptr : &*found;
@@ -263,7 +272,8 @@ std::vector<const Runner*> Heat::contestants() const {
     const Measured* const cost = runner->figure("cost_us_per_message");
     RowFacts& row = facts.emplace_back();
     row.is_ranked = runner->is_sound();
-    row.is_bound = runner->at_least && !by_latency();
+    row.is_bound = runner->may_be_faster() && !by_latency();
+    row.has_place = runner->place.has_value();
     if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
     if (cost != nullptr) row.cost = cost->value;
     row.has_cost_place = runner->cost_place.has_value();
@@ -289,7 +299,7 @@ std::expected<Document, std::string> read_document(std::string json) {
     return std::unexpected(
         fmt::format("is no JSON, or cut: wrong at byte {} of {}", error.byte, json.size()));
   } catch (const Node::Json::exception& error) {
-    return std::unexpected(fmt::format("is no result of joust: {}", error.what()));
+    return std::unexpected(fmt::format("is no result of joust: {}", words_of(error)));
   }
 }
 

@@ -36,7 +36,7 @@ enum class Kind { contestant, again, ceiling };
 struct Runner {
   std::string name, reason{};  // reason: why it is not ranked
   Kind kind = Kind::contestant;
-  bool ranked = false, at_least = false;
+  bool ranked = false, at_least = false, limit_unknown = false;
   std::string server{}, client{};  // "epoll:trigger=level"; empty for programs that are not joust's engines
   std::optional<Place> place{}, cost_place{};
   Figures figures{};
@@ -48,8 +48,13 @@ struct Runner {
   Distribution latency{};  // of all trials that count; empty if one of them has no histogram
 
   const Measured* figure(std::string_view key) const;
+  // Returns a percentile of latency, such as "p99": the median of the rounds. Where each round has too few
+  // samples for it, that of the samples of all rounds together. Null if that is not known either.
+  const Measured* percentile(const std::string& name) const;
   // Returns whether its figures are valid; those at_least are valid as bounds.
   bool is_sound() const { return ranked || at_least; }
+  // Returns whether its server may be faster than its throughput.
+  bool may_be_faster() const { return at_least || limit_unknown; }
   bool has_result() const { return figures.contains("throughput_per_s"); }
 };
 
@@ -96,6 +101,8 @@ struct Threshold {
 
 struct Document {
   std::string version{}, started{}, title{}, verdict{}, incomplete{};
+  std::optional<std::uint64_t> exit_code{};  // of the race; earlier results have none
+  std::string exit_reason{};                 // why it is not 0
   double took_s = 0, precision = 0;
   std::uint64_t rounds = 0, seed = 0;
   std::string server_cpus{}, client_cpus{};
@@ -108,6 +115,8 @@ struct Document {
   std::string json{};  // the text it was read from
 
   const Heat* find(std::string_view name) const;
+  // Returns whether the race has ended with another exit code than 0, or may have.
+  bool fails() const { return exit_code != 0U; }
 };
 
 // Reads a document. The error names the key that is wrong, or the place where the text is no JSON.

@@ -69,9 +69,12 @@ Markup junit_case(const std::string& group, const std::string& name, const char*
   return element("testcase", {{"classname", group}, {"name", name}}, inside) + constant("\n");
 }
 
-// A test for each contestant, each check and each threshold. A check that warns has passed.
+// A test for each contestant, each check and each threshold, and one of the race as a whole, which fails if
+// the race has ended with another exit code than 0. Where it is 0, because a scenario allows what is wrong,
+// nothing fails. A check that warns has passed.
 Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint64_t& skipped,
                    std::uint64_t& tests) {
+  const char* const wrong = document.fails() ? "failure" : "skipped";
   Markup cases;
   const auto add = [&](const std::string& group, const std::string& name, const char* outcome,
                        const std::string& message) {
@@ -82,10 +85,10 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
   for (const Heat& heat : document.heats) {
     for (const Runner& runner : heat.runners)
       if (runner.kind == Kind::contestant)
-        add(heat.name, runner.name, runner.is_sound() ? nullptr : "failure", runner.reason);
+        add(heat.name, runner.name, runner.is_sound() ? nullptr : wrong, runner.reason);
     for (const Finding& finding : heat.findings)
       add(heat.name, fmt::format("check {}: {}", finding.id, finding.title),
-          finding.verdict == "REFUSE" ? "failure" : nullptr, finding.detail);
+          finding.verdict == "REFUSE" ? wrong : nullptr, finding.detail);
   }
   for (const Threshold& threshold : document.thresholds)
     add(threshold.heat, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
@@ -93,6 +96,9 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
         : threshold.decision == "undecided" ? "skipped"
                                             : nullptr,
         threshold.sentence);
+  if (document.exit_code)
+    add("race", "exit code", document.fails() ? "failure" : nullptr,
+        fmt::format("exit code {}: {}", *document.exit_code, document.exit_reason));
   return cases;
 }
 
@@ -159,16 +165,16 @@ std::string hgrm_text(const Runner& runner) {
 std::string junit_text(const Document& document) {
   std::uint64_t failures = 0, skipped = 0, tests = 0;
   const Markup cases = junit_cases(document, failures, skipped, tests);
-  const Markup suite =
-      element("testsuite",
-              {{"name", "joust race"},
-               {"tests", fmt::format("{}", tests)},
-               {"failures", fmt::format("{}", failures)},
-               {"skipped", fmt::format("{}", skipped)},
-               {"errors", "0"},
-               {"time", fmt::format("{:.3f}", document.took_s)},
-               {"timestamp", document.started}},
-              constant("\n") + cases + element("system-out", printable(document.verdict)) + constant("\n"));
+  const Markup suite = element(
+      "testsuite",
+      {{"name", "joust race"},
+       {"tests", fmt::format("{}", tests)},
+       {"failures", fmt::format("{}", failures)},
+       {"skipped", fmt::format("{}", skipped)},
+       {"errors", "0"},
+       {"time", fmt::format("{:.3f}", document.took_s)},
+       {"timestamp", document.started}},
+      constant("\n") + cases + element("system-out", printable(document.verdict, "\n")) + constant("\n"));
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + suite.str() + "\n";
 }
 
@@ -197,7 +203,8 @@ std::string smaller_is_better_text(const Document& document) {
 }
 
 std::string prometheus_text(const Document& document) {
-  std::string text;
+  std::string text =
+      document.exit_code ? fmt::format("joust_exit_code {}\n", *document.exit_code) : std::string();
   for (const FigureRow& row : figure_rows()) {
     text += prometheus_metric(document, row, "",
                               [](const Measured& figure) { return std::optional(figure.value); });

@@ -88,6 +88,10 @@ Markup curves_part(const Document& document) {
   return all;
 }
 
+bool is_in_brackets(const Runner& runner) {
+  return runner.kind == Kind::contestant && runner.has_result() && !runner.is_sound();
+}
+
 Markup matrix_part(const Document& document) {
   const Markup all = of_each_heat(document, [](const Heat& heat) -> Markup {
     if (heat.point) return {};
@@ -99,6 +103,8 @@ Markup matrix_part(const Document& document) {
                                                                   ? fmt::format("{}s/s", heat.unit())
                                                                   : unit_text(figure->unit)))) +
                   table;
+    if (!tables.empty() && std::ranges::any_of(heat.runners, &is_in_brackets))
+      tables += paragraph("faint", text("In brackets: not ranked, see the results above."));
     return tables;
   });
   return all.empty() ? all : heading("Clients by servers") + all;
@@ -179,14 +185,20 @@ std::string html_page(const Document& document) {
   const std::string title = title_of(document);
   Markup body = element("h1", title) + verdict_part(document);
   if (!document.incomplete.empty()) body += paragraph("verdict", text("INCOMPLETE: " + document.incomplete));
+  if (document.exit_code && document.fails())
+    body += paragraph("verdict",
+                      text(fmt::format("Exit code {}: {}", *document.exit_code, document.exit_reason)));
+  for (const Threshold& threshold : document.thresholds)
+    if (!document.exit_reason.contains(threshold.sentence))
+      body += paragraph("verdict", text(threshold.sentence));
   body += paragraph("faint", text(how_it_was_run(document)));
   for (const Heat& heat : document.heats) body += heat_figures(document, heat);
   body += curves_part(document) + matrix_part(document);
   body += heading("Results") +
           of_each_heat(document, [](const Heat& heat) { return html_table(results_of(heat)); });
-  body +=
-      paragraph("faint", text("≥: a lower bound, as the load was the limit. ~: fewer than 100 samples lie "
-                              "beyond it. –: not known."));
+  body += paragraph("faint", text("≥: a lower bound, as the load was the limit. ?: the load may have been "
+                                  "the limit. ~: fewer than 100 samples lie "
+                                  "beyond it. –: not known."));
   body += heading("Memory, system calls, context switches") +
           of_each_heat(document, [](const Heat& heat) { return html_table(resources_of(heat)); });
   body +=

@@ -14,6 +14,7 @@ h2{font-size:1.2em;margin:2em 0 .5em;border-bottom:1px solid #8886;padding-botto
 ul{padding-left:1.2em}
 h3{font-size:1em;margin:1.2em 0 .4em}
 .verdict{font-size:1.15em;font-weight:600;margin:.5em 0}
+.verdict,li,.faint b{white-space:pre-line}
 .faint{opacity:.8;font-size:.92em}
 .figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:8px 40px}
 figure{margin:0 0 16px;break-inside:avoid}

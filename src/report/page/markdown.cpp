@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/printable.hpp"
+#include "base/split.hpp"
 #include "base/words.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/tables.hpp"
@@ -64,6 +65,7 @@ std::string md_code(std::string_view kind, std::string_view code) {
 std::string md_legend(const std::string& tables) {
   std::string legend;
   if (tables.contains("≥")) legend += "≥: a lower bound, as the load was the limit.\n";
+  if (tables.contains("? ")) legend += "?: the load may have been the limit.\n";
   if (tables.contains("\\~")) legend += "\\~: fewer than 100 samples lie beyond it.\n";
   return legend.empty() ? legend : legend + "\n";
 }
@@ -85,12 +87,21 @@ std::string md_checks(const Document& document) {
   return fmt::format("{}\n{} passed.\n", text, counted(passed, "check"));
 }
 
+// Returns a sentence on each line, between marks; the lines after the first are indented.
+std::string md_sentences(std::string_view verdict, std::string_view indent, std::string_view mark) {
+  std::string text;
+  for (const std::string_view sentence : split(verdict, '\n'))
+    text +=
+        fmt::format("{0}{1}{2}{1}", text.empty() ? "" : fmt::format("\\\n{}", indent), mark, md(sentence));
+  return text;
+}
+
 // Returns the verdict; with several cases a list of theirs.
 std::string md_verdict(const Document& document) {
-  if (document.heats.size() == 1) return fmt::format("**{}**\n", md(document.verdict));
+  if (document.heats.size() == 1) return md_sentences(document.verdict, "", "**") + "\n";
   std::string list;
   for (const Heat& heat : document.heats)
-    list += fmt::format("- **{}**: {}\n", md(heat.name), md(heat.verdict));
+    list += fmt::format("- **{}**: {}\n", md(heat.name), md_sentences(heat.verdict, "  ", ""));
   return list;
 }
 
@@ -108,6 +119,10 @@ std::string md_facts(const Document& document) {
 std::string markdown_text(const Document& document) {
   std::string text = md_verdict(document) + "\n";
   if (!document.incomplete.empty()) text += fmt::format("INCOMPLETE: {}\n\n", md(document.incomplete));
+  if (document.exit_code && document.fails())
+    text += fmt::format("Exit code {}: {}\n\n", *document.exit_code, md(document.exit_reason));
+  for (const Threshold& threshold : document.thresholds)
+    if (!document.exit_reason.contains(threshold.sentence)) text += md(threshold.sentence) + "\n\n";
   std::string tables;
   for (const Heat& heat : document.heats) {
     const std::string name = heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);

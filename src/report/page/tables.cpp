@@ -8,6 +8,7 @@
 
 #include "report/page/ratios.hpp"
 #include "report/race_cells.hpp"
+#include "report/row_order.hpp"
 
 namespace joust::report::page {
 namespace {
@@ -25,7 +26,8 @@ std::string cell_of(const Runner& runner, std::string_view key) {
 
 // Marks a percentile that few samples lie beyond.
 std::string percentile_cell(const Runner& runner, const std::string& percentile) {
-  const std::string text = cell_of(runner, "latency_ns." + percentile);
+  const Measured* const figure = runner.percentile(percentile);
+  const std::string text = figure == nullptr ? kNone : figure_text(figure->value, Unit::ns);
   return (text != kNone && runner.few_beyond.contains(percentile) ? "~" : "") + text;
 }
 
@@ -37,7 +39,8 @@ std::string ratio_cell(const Heat& heat, const Runner& runner, RatioOf of) {
 }
 
 std::string throughput_cell(const Runner& runner) {
-  return (runner.at_least && runner.has_result() ? "≥ " : "") + cell_of(runner, "throughput_per_s");
+  const std::string mark = runner.has_result() ? bound_mark(runner.at_least, runner.limit_unknown) : "";
+  return mark + cell_of(runner, "throughput_per_s");
 }
 
 std::string name_cell(const Heat& heat, const Runner& runner) {
@@ -133,6 +136,14 @@ Crossing crossing_of(const Runner& runner, const std::vector<Crossing>& others) 
   return {runner.client, taken ? runner.name : runner.server, &runner};
 }
 
+std::string crossing_cell(const Runner& runner, const FigureRow& figure) {
+  const std::string text = cell_of(runner, figure.key);
+  if (text == kNone) return text;
+  if (!runner.is_sound()) return fmt::format("({})", text);
+  const bool is_rate = figure.unit == Unit::per_s;
+  return (is_rate ? bound_mark(runner.at_least, runner.limit_unknown) : "") + text;
+}
+
 std::vector<std::string> sides_of_crossings(const std::vector<Crossing>& all, std::string Crossing::*side) {
   std::vector<std::string> names;
   for (const Crossing& one : all)
@@ -158,9 +169,7 @@ FaceTable matrix_of(const Heat& heat, const FigureRow& figure) {
     for (const std::string& server : servers) {
       const auto found = std::ranges::find_if(
           all, [&](const Crossing& one) { return one.client == client && one.server == server; });
-      const bool known = found != all.end();
-      const bool bound = known && found->runner->at_least && figure.unit == Unit::per_s;
-      cells.push_back(!known ? kNone : (bound ? "≥ " : "") + cell_of(*found->runner, figure.key));
+      cells.push_back(found == all.end() ? kNone : crossing_cell(*found->runner, figure));
     }
     table.rows.push_back(std::move(cells));
   }

@@ -24,7 +24,8 @@ struct FaceTable {
 FaceTable results_of(const Heat& heat);
 // The context switches and system calls of a message, the memory, and the CPU in use, of both sides.
 FaceTable resources_of(const Heat& heat);
-// A figure of every client with every server; empty unless both have several.
+// A figure of every client with every server, in brackets where the contestant is not ranked; empty unless
+// both have several.
 FaceTable matrix_of(const Heat& heat, const FigureRow& figure);
 
 // Returns the figure that the matrix and a curve show first: throughput, or the latency that ranks.

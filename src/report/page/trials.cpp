@@ -2,6 +2,7 @@
 #include "report/page/trials.hpp"
 
 #include "measure/hdr_histogram.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::report::page {
 namespace {
@@ -26,10 +27,16 @@ void add(std::optional<CpuTime>& sum, const std::optional<CpuTime>& more) {
   sum->system_s += more->system_s;
 }
 
-// Returns the CPU time of a message in microseconds.
+// Returns the CPU time of a message in microseconds. A time of 0 is not known.
 std::optional<double> per_message(const std::optional<CpuTime>& cpu, const std::optional<double>& messages) {
-  if (!cpu || !messages || *messages <= 0) return std::nullopt;
+  if (!cpu || !messages || *messages <= 0 || cpu->user_s + cpu->system_s <= 0) return std::nullopt;
   return (cpu->user_s + cpu->system_s) * 1e6 / *messages;
+}
+
+// Returns whether the CPU time of the server is that of the window, as in Trial::known_server_usage().
+bool knows_server(const Node& trial, const Node& load) {
+  return !trial["server"].find("cpu_unknown") &&
+         number_in(load, "duration_s").value_or(0) >= race::kLeastWindowOfServer_s;
 }
 
 // Returns the cost of a message as the race compares it: that of the server, and of both sides where commands
@@ -44,7 +51,7 @@ std::optional<double> cost_of_trial(const Node& trial, const Node& load, bool mo
     return of_client ? std::optional(of_server.value_or(0) + *of_client) : std::nullopt;
   }
   if (trial.find("turns")) return of_turns;
-  if (trial["server"].find("cpu_unknown")) return std::nullopt;
+  if (!knows_server(trial, load)) return std::nullopt;
   return per_message(server, number_in(load.find("messages"), "verified"));
 }
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Every two contestants: ratio, interval, chance and decision, by the formulas of docs/method.md."""
+
+import itertools
+import math
+import statistics
+
+from recomputing.student import quantile, two_sided
+
+SHARES = {"first": 0.02, "second": 0.05, "last": 0.93}  # of the allowed errors, by look
+TOGETHER = 0.95
+BORROWED = 2  # degrees of freedom
+
+
+def mean_log_variance(degrees):
+    """The mean logarithm of the variance of normal noise of 1: digamma(degrees / 2) - ln(degrees / 2)."""
+    whole = degrees % 2 == 0
+    digamma = -0.5772156649015329 - (0 if whole else 2 * math.log(2))
+    digamma += sum(1 / k for k in range(1, degrees // 2)) if whole else \
+        sum(2 / (2 * k - 1) for k in range(1, (degrees - 1) // 2 + 1))
+    return digamma - math.log(degrees / 2)
+
+
+def samples_of(columns):
+    """The mean, variance, number and degrees of freedom of each pair's logarithms."""
+    samples = {}
+    for a, b in itertools.combinations(range(len(columns)), 2):
+        common = sorted(columns[a].keys() & columns[b].keys())
+        logs = [math.log(columns[a][i] / columns[b][i]) for i in common]
+        if logs:
+            variance = statistics.variance(logs) if len(logs) > 1 else 0.0
+            samples[a, b] = [statistics.fmean(logs), variance, len(logs), len(logs) - 1]
+    if len(columns) > 2:
+        positive = [math.log(sample[1]) - mean_log_variance(sample[3]) for sample in samples.values()
+                    if sample[1] > 0]
+        common = math.exp(statistics.fmean(positive)) if positive else None
+        for sample in samples.values():
+            if common is not None and sample[3] > 1:
+                sample[1] = (sample[3] * sample[1] + BORROWED * common) / (sample[3] + BORROWED)
+                sample[3] += BORROWED
+    return samples
+
+
+def most_equal_pairs(contestants, at_most):
+    """The greatest possible number of equal pairs that is no more than `at_most` (Shaffer)."""
+    possible = [{0}]
+    for count in range(1, contestants + 1):
+        possible.append({size * (size - 1) // 2 + rest for size in range(1, count + 1)
+                         for rest in possible[count - size]})
+    return max((number for number in possible[contestants] if number <= at_most), default=1) or 1
+
+
+def compare(columns, look):
+    """Ratio, interval and chance of every pair."""
+    share, pairs = SHARES[look], max(1, math.comb(len(columns), 2))
+    samples = samples_of(columns)
+    found = {}
+    for pair, (mean, variance, rounds, degrees) in samples.items():
+        error = math.sqrt(variance / rounds)
+        half = quantile((1 - TOGETHER) * share / pairs, degrees) * error if degrees > 0 else math.inf
+        chance = 1.0
+        if degrees > 0 and mean != 0:
+            chance = two_sided(abs(mean) / error, degrees) if error > 0 else 0.0
+        found[pair] = {"estimate": math.exp(mean), "low": math.exp(mean - half), "rounds": rounds,
+                       "high": math.exp(mean + half) if half < 700 else math.inf, "chance": chance}
+    greatest = 0.0
+    for step, pair in enumerate(sorted(found, key=lambda each: found[each]["chance"])):
+        equal = most_equal_pairs(len(columns), pairs - step)
+        greatest = max(greatest, found[pair]["chance"] * equal / share)
+        found[pair]["chance"] = min(1.0, greatest)
+    return found
+
+
+def decide(pair, least, equal):
+    off = max(pair["estimate"], 1 / pair["estimate"]) - 1
+    is_off = not pair["low"] <= 1 <= pair["high"]
+    is_told = is_off and pair["chance"] <= 0.01
+    if is_told and off >= least:
+        return "differ"
+    if pair["low"] >= 1 / (1 + equal) and pair["high"] <= 1 + equal:
+        return "equal"
+    return "slight" if is_told else "probable" if is_off else "undecided"
