@@ -126,6 +126,8 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   check_reconnect(plan, chosen, chosen_protocol);
   check_tls(plan, chosen, connect);
   if (search_option->given()) prepare_search();
+  if (search_time_option->given() && !search_option->given())
+    throw UsageError("--time is that of --search; a load lasts as long as -d says");
   if (!hosts.start_at.empty()) prepare_start(*this);
   prepare_progress();
   protocol.check(chosen_protocol, chosen.in_process, true);
@@ -170,8 +172,8 @@ void Load::prepare_search() {
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
-  if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::seconds(1);
-  if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(200);
+  if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::milliseconds(250);
+  if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(50);
 }
 
 // Chooses the interval of progress lines. They are for people who wait, so none go to a pipe or a file unless
@@ -318,8 +320,12 @@ void add_load(Command root, const Program& program, int& exit_code) {
           .add_option(
               "--search", load->wanted,
               "the highest rate at which this holds: 'p99<1ms', 'p99.9<5ms', 'mean<200us', 'max<1s'; tries "
-              "rates from -R [1k] on, for -d [1s] each, and longer where the figure needs more messages")
+              "rates from -R [a third of what a closed loop reaches] on, for -d [250ms] each, and longer "
+              "where the figure needs more messages")
           .type_name("LIMIT");
+  load->search_time_option =
+      add_duration(command, "--time", load->search_time,
+                   "how long --search may take; it begins no try after it [30s]", std::chrono::seconds(1));
   add_duration(command, "--resolve-timeout", load->limits.resolve,
                "give up looking the name up, once before the first connect, if it takes longer [5s]",
                std::chrono::milliseconds(1));

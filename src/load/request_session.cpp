@@ -17,6 +17,9 @@ namespace {
 constexpr Duration kGreetEvery = std::chrono::milliseconds(200);
 constexpr Duration kGreetFor = std::chrono::seconds(10);
 
+constexpr auto kClosedIdle =
+    "the server closed the connection while nothing was under way; if it closes idle connections, "
+    "--reconnect always dials again";
 constexpr auto kClosedEarly =
     "the server closed the connection early; if it refused a message, its output has the reason";
 
@@ -339,7 +342,9 @@ void RequestSession::on_peer_finished(Time now) {
     conclude(now);
     hand_over(now);
   }
-  if (!finished()) fail({Stage::receive, 0, kClosedEarly}, now);
+  if (finished()) return;
+  const bool is_idle = greeted_ && outstanding().empty() && !last_request_;
+  fail({Stage::receive, 0, is_idle ? kClosedIdle : kClosedEarly}, now);
 }
 
 void RequestSession::fail(const Failure& failure, Time now) {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/error_words.hpp"
 #include "load/plan_json.hpp"
 #include "measure/histogram.hpp"
 
@@ -323,10 +324,8 @@ std::expected<LoadResult, std::string> load_from(const Json& document) {
   try {
     return read(document);
   } catch (const Json::exception& error) {  // "[json.exception.type_error.302] type must be ..."
-    const std::string_view text = error.what();
-    return std::unexpected(
-        fmt::format("the load's result cannot be read: a member is missing, or is of another kind: {}",
-                    text.substr(std::min(text.find("] ") + 2, text.size()))));
+    return std::unexpected(fmt::format(
+        "the load's result cannot be read: a member is missing, or is of another kind: {}", words_of(error)));
   } catch (const std::exception& error) {  // a value that is wrong
     return std::unexpected(fmt::format("the load's result cannot be read: {}", error.what()));
   }

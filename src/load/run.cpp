@@ -64,7 +64,7 @@ void LoadRun::arrived(Time now) {
   if (arrived_.fetch_add(1) + 1 != plan_.connections) return;
   reach(Milestone::started);
   if (plan_.turns) return;  // the connections rest
-  if (watch_.hold) now = watch_.hold();
+  if (watch_.hold && opened_.load() > 0) now = watch_.hold();
   // With a message count and a warm-up, the window opens when all connections have settled.
   if (!plan_.messages || plan_.warmup == Duration{}) open_window(now + plan_.warmup);
   set(start_, now);

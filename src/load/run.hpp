@@ -91,8 +91,9 @@ class LoadRun {
   // process with a single thread. Must be set before the run.
   // In turns they are `started` and, at the end of each turn, `rested`.
   enum class Milestone : std::uint8_t { started, opened, closed, rested };
-  // `hold` delays the start of a load without turns. It is called when all connections are open, on the
-  // thread of the last one, and returns the time at which the first messages are due: now.
+  // `hold` delays the start of a load without turns. It is called when all connections are open or have
+  // failed, on the thread of the last one, but not if all have failed. It returns the time at which the first
+  // messages are due: now.
   using Observer = std::function<void(Milestone)>;
   using Hold = std::function<Time()>;
   void observe(Observer observer, Hold hold = {}) { watch_ = {std::move(observer), std::move(hold)}; }

@@ -16,9 +16,12 @@ namespace {
 
 constexpr double kFirstRate = 1000;
 constexpr double kLowestRate = 1, kHighestRate = 1e9;  // limits of the rates that are tried
-constexpr double kCloseEnough = 1.02;
-constexpr int kMajority = 2;                                // tries, of three
-constexpr int kMostFitted = 20;                             // tries between the first rates of either kind
+constexpr double kCloseEnough = 1.05;
+constexpr double kOfCapacity = 0.3;  // the first rate, where a server waits for its client most of the time
+constexpr Duration kCapacityWindow = std::chrono::seconds(1);
+constexpr int kMostLate = 20;    // tries that say nothing, because the load itself was late
+constexpr int kMajority = 2;     // tries, of three
+constexpr int kMostFitted = 80;  // tries between the first rates of either kind
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -166,31 +169,63 @@ std::optional<double> RateSearch::lowest_failed() const {
   return lowest;
 }
 
+namespace {
+
+// Returns the first rate to be tried; nothing if the server was lost, or the user interrupted.
+std::optional<double> first_rate(const LoadPlan& plan, double least, SearchResult& result,
+                                 const std::function<LoadResult(const LoadPlan&)>& run) {
+  if (plan.open_loop()) return plan.rate_per_s;
+  LoadPlan closed = plan;
+  closed.duration = std::max(plan.duration, kCapacityWindow);
+  const LoadResult load = run(closed);
+  result.interrupted = load.interrupted;
+  if (is_lost(load)) result.lost = load.complaints.front();
+  if (result.interrupted || !result.lost.empty()) return std::nullopt;
+  result.capacity_per_s =
+      static_cast<double>(load.messages.verified) / std::chrono::duration<double>(closed.duration).count();
+  return std::max(std::max(1.0, least), kOfCapacity * *result.capacity_per_s);
+}
+
+}  // namespace
+
 SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
-                         const std::function<LoadResult(const LoadPlan&)>& run) {
-  SearchResult result{
-      .criterion = criterion, .steps = {}, .limit = {}, .highest_held = {}, .lowest_failed = {}};
-  const double enough = criterion.messages_needed() / std::chrono::duration<double>(kLongestStep).count();
-  RateSearch search(plan.open_loop() ? plan.rate_per_s : std::max(kFirstRate, enough));
+                         const std::function<LoadResult(const LoadPlan&)>& run, Duration time) {
+  SearchResult result{.criterion = criterion,
+                      .steps = {},
+                      .limit = {},
+                      .highest_held = {},
+                      .lowest_failed = {},
+                      .capacity_per_s = {}};
+  const Time end = Clock::now() + time;
+  constexpr double kKnown = 0.6;  // of the messages that are wanted: so many make a figure known
+  const double enough =
+      kKnown * criterion.messages_needed() / std::chrono::duration<double>(kLongestStep).count();
+  const auto first = first_rate(plan, enough, result, run);
+  if (!first) return result;
+  RateSearch search(*first);
+  int late = 0;
   while (const auto rate = search.next()) {
+    if (result.is_cut = Clock::now() >= end; result.is_cut) break;
     SearchStep step{.plan = plan_at(*rate, criterion, plan), .load = {}, .why = {}};
     step.load = run(step.plan);
     judge(criterion, step);
-    if (step.held == Held::no && is_late(criterion, step.load)) step.why += "; the load itself was late";
+    const bool says_nothing = step.held == Held::no && is_late(criterion, step.load);
+    if (says_nothing) step.why += "; the load itself was late", step.held = Held::unknown;
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
     const SearchStep& last = result.steps.back();
     if (is_lost(last.load)) result.lost = last.load.complaints.front();
     if (result.interrupted || !result.lost.empty()) break;
-    search.tried(last.held);
+    if (!says_nothing) {
+      search.tried(last.held);
+    } else if (++late == kMostLate) {
+      result.limited_by_load = true;
+      break;
+    }
   }
   result.limit = search.limit();
   result.highest_held = search.highest_held();
   result.lowest_failed = search.lowest_failed();
-  for (const SearchStep& step : result.steps)
-    if (step.held == Held::no && step.plan.rate_per_s == result.lowest_failed &&
-        is_late(criterion, step.load))
-      result.limited_by_load = true;
   return result;
 }
 

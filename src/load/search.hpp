@@ -31,13 +31,13 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 enum class Held : std::uint8_t { yes, no, unknown };
 
 // Chooses the rates to be tried: doubled until the criterion fails twice (or divided by four if the first
-// rate fails), then where a try tells most of the limit (LimitFit). The noise of the figure and a shared
-// machine decide single tries near the limit, so it is an interval that all tries give.
+// rate fails), then where a try tells most of the limit (LimitFit), by many short tries. The noise of the
+// figure and a shared machine decide single tries near the limit, so it is an interval that all tries give.
 class RateSearch {
  public:
   explicit RateSearch(double first_rate) : rate_(first_rate) {}
 
-  // Returns the rate of the next try. Empty when the interval of the limit is 2 % wide, or so many tries were
+  // Returns the rate of the next try. Empty when the interval of the limit is 5 % wide, or so many tries were
   // fitted as users have time for; at the ends of the allowed rates; and if lower rates have too few messages
   // to know the figure.
   std::optional<double> next() const;
@@ -74,15 +74,20 @@ struct SearchResult {
   std::vector<SearchStep> steps;  // all tries, in their order
   std::optional<RateLimit> limit;
   std::optional<double> highest_held, lowest_failed;  // see RateSearch
-  // The load itself was late where the criterion failed: the server may hold a higher rate.
+  std::optional<double> capacity_per_s;               // of the closed loop before, where no rate was given
+  // The load itself was late again and again where the criterion failed: the server may hold a higher rate.
   bool limited_by_load = false;
+  bool is_cut = false;  // the time was over before the interval was narrow
   bool interrupted = false;
   std::string lost{};  // why no more connections could be opened; then the answer is not known
 };
 
-// Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. Ends early after a
-// load that was interrupted or could not connect.
+// Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. The first rate is
+// that of the plan; without one a closed loop finds the capacity, of which it is a part. A load that was late
+// itself says nothing of the server: it is repeated, a few times in all. Ends early after a load that was
+// interrupted or could not connect, and begins none after `time`.
 SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
-                         const std::function<LoadResult(const LoadPlan&)>& run);
+                         const std::function<LoadResult(const LoadPlan&)>& run,
+                         Duration time = std::chrono::seconds(30));
 
 }  // namespace joust

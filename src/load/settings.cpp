@@ -193,7 +193,12 @@ std::optional<std::string> objection_to(const LoadPlan& plan, GivenIn place) {
   for (const LoadSetting& setting : load_settings())
     if (const auto problem = objection_to(setting, setting.get(plan)); problem && !is_standard(setting, plan))
       return fmt::format("{}: {}", setting.flags(), *problem);
-  if (plan.open_loop() && plan.interval != Duration{}) return exclusion(load_setting("rate"), place);
+  // Messages and a duration exclude each other only where users give them: a plan has both.
+  for (const char* key : {"rate", "tls_insecure"}) {
+    const LoadSetting& setting = load_setting(key);
+    if (!is_standard(setting, plan) && !is_standard(load_setting(setting.excludes), plan))
+      return exclusion(setting, place);
+  }
   for (const LoadSetting& setting : load_settings())
     if (!has_meaning(setting, plan) && !is_standard(setting, plan)) return unmet_need(setting, place);
   if (plan.open_loop() && plan.mean_gap() > 24h)

@@ -209,7 +209,7 @@ const std::array<LoadSetting, 21> kSettings{{
      .json = "rate_per_s",
      .kind = Kind::rate,
      .help = "open loop: messages a second, of all connections together; latency counts from the time at "
-             "which each was due, whatever the server does",
+             "which each was due, whatever the server does; they are due at random (--arrivals)",
      .in_race = "contestants are ranked by latency",
      .standard = "a closed loop",
      .excludes = "interval",
@@ -220,9 +220,8 @@ const std::array<LoadSetting, 21> kSettings{{
      .json = "arrivals",
      .kind = Kind::word,
      .words = {kArrivals.begin(), kArrivals.end()},
-     .help = "with -R, the gaps between messages: those of a Poisson process, as of users, or all equal, "
-             "which is "
-             "kinder to a server than users are",
+     .help = "with -R, the gaps between messages: those of a Poisson process, as of users, or all "
+             "equal, which is kinder to a server than users are",
      .standard = "poisson; constant with --phase together",
      .has_meaning = open_loop,
      .needs = "a rate: without one no message has a time to arrive at",

@@ -182,6 +182,14 @@ class Load(Case):
             self.assertEqual(second.returncode, 1)
             self.assertIn("Address already in use", second.stderr)
 
+    def test_an_address_that_cannot_be_had_comes_with_a_hint(self):
+        with Server("-p", "echo") as server:
+            for address, hint in ((server.address, "another program listens there"),
+                                  ("192.0.2.1:9000", "no interface of this machine has this address")):
+                done = run("serve", "-p", "echo", "--public", "--listen", address)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(hint, done.stderr)
+
     def test_nobody_listens(self):
         done, result = self.load("--connect", "127.0.0.1:1", "-c", 3, "-m", 1)
         self.assertEqual(done.returncode, 1)

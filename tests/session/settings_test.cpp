@@ -144,6 +144,8 @@ TEST(LoadSettings, APlanIsCheckedAsAWhole) {
   EXPECT_EQ(problem({.rate_per_s = -1}), "-R,--rate: it is not between 0.001 and 1G messages a second");
   EXPECT_EQ(problem({.arrivals = LoadPlan::Arrivals::poisson}),
             "arrivals needs a rate: without one no message has a time to arrive at");
+  EXPECT_EQ(problem({.tls = true, .tls_ca = "ca.pem", .tls_insecure = true}),
+            "tls_insecure and tls_ca exclude each other: one verifies certificates, the other takes any");
   EXPECT_EQ(problem({.reconnect_for = seconds(1)}), "reconnect_for needs reconnect always");
   EXPECT_EQ(objection_to({.reconnect_for = seconds(1)}, GivenIn::flags),
             "--reconnect-for needs --reconnect always");
