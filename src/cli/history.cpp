@@ -86,7 +86,13 @@ void untag_one(const History& /*command*/, history::Store& store, const std::vec
 }
 
 void export_one(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {
-  print_list(store.document(result_named(store, words[0]).id));
+  const std::string document = store.document(result_named(store, words[0]).id);
+  const auto is_raw = [](char c) { return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t'; };
+  if (std::ranges::any_of(document, is_raw))  // JSON has none; a terminal would obey them
+    throw std::runtime_error(fmt::format(
+        "the document of result {} has control characters: another program than joust has written it",
+        words[0]));
+  print_list(document);
 }
 
 void export_series(const History& /*command*/, history::Store& store, const std::vector<std::string>& words) {

@@ -116,7 +116,8 @@ Change change_of(const Heat& base, const Heat& now, const Runner& runner, const 
   if (!change.missing.empty()) return change;
   change.base = geometric_mean(old.values);
   change.now = geometric_mean(figure.values);
-  if (!figure.is_cost) change.bounds = {.contestant = runner.at_least, .reference = before->at_least};
+  if (!figure.is_cost)
+    change.bounds = {.contestant = runner.may_be_faster(), .reference = before->may_be_faster()};
   find_ratio(change, logarithms(old.values), logarithms(figure.values),
              logarithms(earlier(series_of(now, runner), figure.name)), comparisons);
   return change;

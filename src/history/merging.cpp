@@ -56,6 +56,8 @@ std::string why_no_ratio(const Runner& runner, const Runner* reference, const st
   if (reference == nullptr) return fmt::format("{} did not take part", name);
   if (!reference->is_sound()) return fmt::format("{} is not ranked ({})", name, reference->reason);
   if (runner.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
+  if (runner.limit_unknown || reference->limit_unknown)
+    return "the client may have been the limit, so throughput may be a bound";
   return {};
 }
 

@@ -209,9 +209,9 @@ class Tables final : public Store {
  private:
   // Runs some work on the tables. All errors name the file.
   template <typename Work>
-  std::invoke_result_t<Work, SQLite::Database&> run(Work work) {
+  std::invoke_result_t<Work, SQLite::Database&> run(Work work, void (Tables::*opens)() = &Tables::look) {
     try {
-      open();
+      (this->*opens)();
       return work(*database_);
     } catch (const Unusable& unusable) {
       throw std::runtime_error(fmt::format(
@@ -226,17 +226,30 @@ class Tables final : public Store {
     }
   }
 
-  // Opens the file unless it is open. Throws Unusable or SQLite::Exception.
+  // Opens the file unless it is open, and makes it where there is none. Throws Unusable or SQLite::Exception.
   void open() {
-    if (database_) return;
+    if (database_ && !is_stand_in_) return;
     make_folder_of(path_);
     database_.emplace(open_database(path_));
+    is_stand_in_ = false;
+  }
+
+  // Opens the file unless it is open. Where there is none, empty tables in memory stand in for it: who only
+  // looks makes no files. Throws as open() does.
+  void look() {
+    std::error_code unknown;
+    const bool is_there = std::filesystem::exists(path_, unknown) || unknown;
+    if (is_there || (database_ && !is_stand_in_)) return open();
+    database_.emplace(":memory:", SQLite::OPEN_READWRITE);
+    ensure_tables(*database_);
+    is_stand_in_ = true;
   }
 
   std::int64_t insert(const std::string& digest, const report::page::Document& document);
 
   std::string path_, remark_{};
   std::optional<SQLite::Database> database_{};
+  bool is_stand_in_ = false;  // database_ is not the file
 };
 
 std::string digest_of(const std::string& document) {
@@ -283,8 +296,8 @@ std::int64_t insert_result(SQLite::Database& database, const std::string& digest
   SQLite::Statement insert(database, R"(INSERT INTO result (digest, started, host, fingerprint, version,
     title, load, verdict, command, bytes, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
   SQLite::bind(insert, digest, document.started, fact(document, "host"), fact(document, "fingerprint"),
-               document.version, document.title, load_of(document), document.verdict,
-               document.command, static_cast<std::int64_t>(document.json.size()), document.json);
+               document.version, document.title, load_of(document), document.verdict, document.command,
+               static_cast<std::int64_t>(document.json.size()), document.json);
   insert.exec();
   return database.getLastInsertRowid();
 }
@@ -312,7 +325,7 @@ std::int64_t Tables::add(const std::string& document) {
   }
   database_.reset();
   remark_ = set_aside(path_);
-  return run([&](SQLite::Database& /*database*/) { return insert(digest, *read); });
+  return run([&](SQLite::Database& /*database*/) { return insert(digest, *read); }, &Tables::open);
 }
 
 std::vector<Entry> Tables::entries() {

@@ -75,8 +75,8 @@ class Store {
   virtual const std::string& remark() const = 0;
 };
 
-// Returns the file, which the first use of it opens, and makes with its folders where there is none. Throws
-// std::runtime_error without SQLite.
+// Returns the file, which the first use of it opens. add() makes it, with its folders, where there is none;
+// for all other functions the history is empty then.
 std::unique_ptr<Store> open_store(const std::string& path);
 
 }  // namespace joust::history

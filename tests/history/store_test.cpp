@@ -66,6 +66,17 @@ TEST_F(Results, MayHaveATagThatAnotherHad) {
   EXPECT_FALSE(store.find("last"));
 }
 
+TEST_F(Results, AreNotMadeByWhoOnlyLooks) {
+  EXPECT_TRUE(store.entries().empty());
+  EXPECT_FALSE(store.find("last"));
+  EXPECT_FALSE(store.untag("last"));
+  EXPECT_EQ(store.prune(0), 0U);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/state"));
+  store.add(document("2026-01-01T00:00:00Z"));
+  EXPECT_EQ(store.entries().size(), 1U);
+  EXPECT_EQ(open_store(path)->entries().size(), 1U) << "it is in the file";
+}
+
 TEST_F(Results, WithATagArePrunedNever) {
   for (int day = 1; day <= 5; ++day) store.add(document(std::to_string(day)));
   store.tag(1, "first");
@@ -194,8 +205,8 @@ TEST_F(Results, AreForThisUserAlone) {
   EXPECT_EQ(std::filesystem::status(path).permissions() & others, perms::none);
 }
 
-TEST(Folder, ThatCannotBeMadeIsNamed) {
-  EXPECT_THROW(open_store("/proc/joust/history.db")->entries(), std::runtime_error);
+TEST_F(Results, HaveNoPlaceWhereNoFolderCanBeMade) {
+  EXPECT_THROW(open_store("/proc/joust/history.db")->add(document("1")), std::runtime_error);
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 
 #include <map>
 
+#include "base/printable.hpp"
 #include "base/words.hpp"
 #include "cli/common/listing.hpp"
+#include "race/judgement/verdict.hpp"
 #include "report/facts_json.hpp"
 #include "report/page/faces.hpp"
 
@@ -33,7 +35,8 @@ std::string history_table(std::span<const Entry> entries, const std::string& pro
   std::vector<std::vector<std::string>> rows{{"RESULT", "STARTED", "TAGS", "RACE", "VERDICT"}};
   for (const Entry& entry : entries)
     rows.push_back({fmt::format("{}", entry.id), entry.started, join(entry.tags),
-                    cut(entry.title.empty() ? entry.load : entry.title, 40), cut(entry.verdict, 60)});
+                    cut(entry.title.empty() ? entry.load : entry.title, 40),
+                    cut(race::answer_in(entry.verdict), 60)});
   return columns(rows);
 }
 
@@ -77,9 +80,10 @@ std::string otava_csv(history::Store& store, const Entry& entry) {
   std::map<std::int64_t, Row> rows;
   for (const history::SeriesPoint& point : store.series_of_result(entry.id)) {
     Row& row = rows[point.result];
-    row.started = point.started;
-    row.version = point.version;
-    row.figures[fmt::format("{}/{}/{}", point.heat, point.contestant, point.figure)] = point.value;
+    // The file may come from somebody else, with escape sequences in its texts.
+    row.started = printable(point.started);
+    row.version = printable(point.version);
+    row.figures[printable(fmt::format("{}/{}/{}", point.heat, point.contestant, point.figure))] = point.value;
   }
   const auto own = rows.find(entry.id);
   if (own == rows.end())
