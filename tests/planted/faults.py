@@ -80,8 +80,8 @@ FAULTS = [
     fault("invalid-race-succeeds", "A race of which nothing is valid ends with exit code 0 in place of 3.",
           "test_race.py::Race::test_a_race_without_a_sound_contestant_is_invalid",
           ("race/judgement/judge.cpp",
-           "if (!invalid_because(race).empty()) return 3;",
-           "")),
+           "return invalid_because(race).empty() ? 0 : 3;",
+           "return 0;")),
     fault("threshold-without-interval", "--fail-below fails by chance: it compares the estimate alone.",
           "test_history.py::History::test_a_slower_result_fails_beyond_the_threshold_only",
           ("race/judgement/thresholds.cpp",
@@ -100,6 +100,6 @@ FAULTS = [
     fault("host-error-lost", "A load over hosts goes on where a host has failed, and does not say why.",
           "test_hosts.py::OnOneHost::test_what_a_host_complains_of_is_told",
           ("hosts/agent.cpp",
-           "reply[\"failed\"] = error.what();",
+           "reply[\"failed\"] = words_of(error);",
            "reply[\"event\"] = Json::object();")),
 ]

@@ -21,7 +21,7 @@ FAILED = 1    # the exit code of pytest; others are no verdict
 def run(case, fault=""):
     """The exit code and output of this case, with the program that has this fault."""
     environment = dict(os.environ, JOUST_PLANTED=fault)
-    environment.pop("JOUST_LONG_TESTS", None)  # a long case is then skipped
+    environment.pop("JOUST_LONG_RACES", None)  # a long case is then skipped
     pytest = [sys.executable, "-B", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--tb=short"]
     done = subprocess.run([*pytest, case], env=environment, cwd=CASES, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, timeout=HANGS_S, check=False)

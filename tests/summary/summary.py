@@ -54,7 +54,10 @@ def cases_of_group(group, file):
 
 def why_not_run(test):
     skipped = test.find("skipped")
-    return (skipped is not None and skipped.get("message")) or "not run"
+    reason = (skipped is not None and skipped.get("message")) or "not run"
+    if told := re.search(r"skipped: (.*)", test.findtext("system-out") or ""):
+        return told[1]
+    return "not run, because the build has failed" if "Fixture" in reason else reason
 
 
 def all_cases(build):

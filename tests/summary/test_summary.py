@@ -107,6 +107,13 @@ class Summary(unittest.TestCase):
             <skipped message="SKIP_RETURN_CODE=77" /></testcase></testsuite>""")
         code, lines = self.judge()
         self.assertEqual((code, lines[0]), (0, "skipped 1: SKIP_RETURN_CODE=77"))
+        self.write("Testing/ctest.xml", """<testsuite><testcase name="a" status="notrun" time="0">
+            <skipped message="SKIP_REGULAR_EXPRESSION_MATCHED" />
+            <system-out>-- skipped: no cpack\n</system-out></testcase></testsuite>""")
+        self.assertEqual(self.judge()[1][0], "skipped 1: no cpack")
+        self.write("Testing/ctest.xml", """<testsuite><testcase name="a" status="notrun" time="0">
+            <skipped message="Fixture dependency failed" /></testcase></testsuite>""")
+        self.assertEqual(self.judge()[1][0], "skipped 1: not run, because the build has failed")
 
     def test_reasons_for_skipping_are_counted_the_most_frequent_first(self):
         cases = "".join(f'<testcase name="{i}" status="run" time="0"><skipped message="{why}" /></testcase>'

@@ -13,7 +13,7 @@ _MEASURED = {"engines", "protocols", "load", "measure", "stats", "connection", "
 ROOMS = {
     "cli": {"hosts", "race", "report", "history", "doctor", "files", "secure", "hosting",
             "plugins"} | _MEASURED,
-    "hosts": {"base"},
+    "hosts": {"secure", "base"},
     "hosting": {"engines", "secure", "load", "measure", "connection", "session", "net", "base"},
     "report": {"race"} | _MEASURED,  # a report shows what a race has found
     "history": {"report", "race/judgement", "race/model", "measure", "stats", "base"},

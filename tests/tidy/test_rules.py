@@ -11,6 +11,7 @@ import layers
 import lengths
 import newcomer
 import tidy
+import unity
 import words
 
 SPDX = "// SPDX-License-Identifier: MIT\n"
@@ -374,6 +375,27 @@ class Newcomer(unittest.TestCase):
         self.assertEqual(check(newcomer.ubuntu_has_them, files), ["script/setup:3"])
 
 
+class Unity(unittest.TestCase):
+    def meet(self, one, other, paths=("src/net/a.cpp", "src/base/b.cpp")):
+        around = "namespace joust {\nnamespace {\n%s\n}\n}\n"
+        return check(unity.names_of_a_library, dict(zip(paths, (around % one, around % other))))
+
+    def test_names_of_a_library(self):
+        for one, other in (("constexpr int kA = 1;", "const long kA{2};"),
+                           ("struct A {};", "class A final {};"),
+                           ("int f(int a) { return a; }", "long f(int b) {\n  return b;\n}")):
+            self.assertEqual(len(self.meet(one, other)), 1, one)
+        for one, other in (("constexpr int kA = 1;", "constexpr int kB = 1;"),
+                           ("using A = int;", "using A = int;"),
+                           ("int f(int a) { return a; }", "int f(long a) { return a; }"),
+                           ("int A::f() { return 1; }", "int B::f() { return 1; }")):
+            self.assertEqual(self.meet(one, other), [], one)
+        same = "constexpr int kA = 1;"
+        for apart in (("src/net/a.cpp", "src/cli/b.cpp"), ("src/engines/a.cpp", "src/net/b.cpp"),
+                      ("src/net/a.cpp", "src/net/a.hpp")):
+            self.assertEqual(self.meet(same, same, apart), [], apart)
+
+
 class Everything(unittest.TestCase):
     def test_every_rule_was_seen_to_fire(self):
         self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule.__name__ for rule in tested})
@@ -385,7 +407,7 @@ class Everything(unittest.TestCase):
 
 if __name__ == "__main__":
     # "Everything" looks back at what the others did.
-    order = [Lengths, Classes, Layers, Words, Documents, Newcomer, Everything]
+    order = [Lengths, Classes, Layers, Words, Documents, Newcomer, Unity, Everything]
     loader = unittest.defaultTestLoader
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in order)
     raise SystemExit(not unittest.TextTestRunner().run(suite).wasSuccessful())

@@ -9,11 +9,12 @@ import documents
 import layers
 import lengths
 import newcomer
+import unity
 import words
 from tree import Tree
 
 RULES = (lengths.RULES + classes.RULES + layers.RULES + words.RULES + documents.RULES
-         + newcomer.RULES)
+         + newcomer.RULES + unity.RULES)
 
 
 def findings(root, rules=None):
