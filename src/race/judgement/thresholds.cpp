@@ -10,6 +10,7 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/sentences.hpp"
+#include "race/model/entries.hpp"
 
 namespace joust::race {
 namespace {
