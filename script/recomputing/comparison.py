@@ -10,6 +10,7 @@ from recomputing.student import quantile, two_sided
 SHARES = {"first": 0.02, "second": 0.05, "last": 0.93}  # of the allowed errors, by look
 TOGETHER = 0.95
 BORROWED = 2  # degrees of freedom
+OF_EXPECTED, FEW_ROUNDS = 4, 3
 
 
 def mean_log_variance(degrees):
@@ -21,21 +22,26 @@ def mean_log_variance(degrees):
     return digamma - math.log(degrees / 2)
 
 
-def samples_of(columns):
+def samples_of(columns, expected):
     """The mean, variance, number and degrees of freedom of each pair's logarithms."""
-    samples = {}
+    samples, drawn = {}, set()
     for a, b in itertools.combinations(range(len(columns)), 2):
         common = sorted(columns[a].keys() & columns[b].keys())
         logs = [math.log(columns[a][i] / columns[b][i]) for i in common]
         if logs:
             variance = statistics.variance(logs) if len(logs) > 1 else 0.0
-            samples[a, b] = [statistics.fmean(logs), variance, len(logs), len(logs) - 1]
+            degrees = len(logs) - 1
+            if expected.get((a, b)) is not None and len(logs) <= FEW_ROUNDS:
+                variance = (degrees * variance + OF_EXPECTED * expected[a, b]) / (degrees + OF_EXPECTED)
+                degrees += OF_EXPECTED
+                drawn.add((a, b))
+            samples[a, b] = [statistics.fmean(logs), variance, len(logs), degrees]
     if len(columns) > 2:
         positive = [math.log(sample[1]) - mean_log_variance(sample[3]) for sample in samples.values()
                     if sample[1] > 0]
         common = math.exp(statistics.fmean(positive)) if positive else None
-        for sample in samples.values():
-            if common is not None and sample[3] > 1:
+        for pair, sample in samples.items():
+            if common is not None and sample[3] > 1 and pair not in drawn:
                 sample[1] = (sample[3] * sample[1] + BORROWED * common) / (sample[3] + BORROWED)
                 sample[3] += BORROWED
     return samples
@@ -50,10 +56,21 @@ def most_equal_pairs(contestants, at_most):
     return max((number for number in possible[contestants] if number <= at_most), default=1) or 1
 
 
-def compare(columns, look):
-    """Ratio, interval and chance of every pair."""
+def expected_noise(one, other):
+    """The variance of a round's logarithm, from lists of the logarithms of turns by round."""
+    means = []
+    for number in one.keys() & other.keys():
+        common = one[number].keys() & other[number].keys()
+        if len(common) < 4:
+            return None
+        means.append(statistics.variance(one[number][i] - other[number][i] for i in common) / len(common))
+    return 1.5 ** 2 * statistics.fmean(means) + 0.03 ** 2 if means else None
+
+
+def compare(columns, look, expected=None):
+    """Ratio, interval and chance of every pair. `expected`: the noise of pairs, where few rounds know it."""
     share, pairs = SHARES[look], max(1, math.comb(len(columns), 2))
-    samples = samples_of(columns)
+    samples = samples_of(columns, expected or {})
     found = {}
     for pair, (mean, variance, rounds, degrees) in samples.items():
         error = math.sqrt(variance / rounds)

@@ -23,6 +23,7 @@ struct Sample {
   double mean = 0, variance = 0;
   std::size_t rounds = 0, left_out = 0;
   std::size_t degrees = 0;  // of freedom, of the variance; 0: not known
+  bool is_drawn = false;    // towards the expected variance
 
   double standard_error() const { return std::sqrt(variance / static_cast<double>(rounds)); }
 };
@@ -36,6 +37,16 @@ Sample sample_of(const Rounds& one, const Rounds& other) {
   return sample;
 }
 
+// Draws the variance of few rounds towards the expected one.
+void draw(Sample& sample, const std::optional<double>& expected) {
+  if (!expected || sample.rounds == 0 || sample.rounds > Comparisons::kFewRounds) return;
+  const auto own = static_cast<double>(sample.degrees);
+  const auto drawn = static_cast<double>(Comparisons::kOfExpected);
+  sample.variance = (own * sample.variance + drawn * *expected) / (own + drawn);
+  sample.degrees += Comparisons::kOfExpected;
+  sample.is_drawn = true;
+}
+
 // Draws each variance towards the geometric mean of all.
 void borrow(std::vector<Sample>& samples) {
   std::vector<double> logarithms;
@@ -45,7 +56,7 @@ void borrow(std::vector<Sample>& samples) {
   if (logarithms.empty()) return;
   const double common = std::exp(mean(logarithms));
   for (Sample& sample : samples) {
-    if (sample.degrees < 2) continue;
+    if (sample.degrees < 2 || sample.is_drawn) continue;
     const auto own = static_cast<double>(sample.degrees);
     const auto borrowed = static_cast<double>(Comparisons::kBorrowed);
     sample.variance = (own * sample.variance + borrowed * common) / (own + borrowed);
@@ -102,11 +113,16 @@ Ratio inverse(Ratio ratio) {
   return ratio;
 }
 
-Comparisons::Comparisons(std::span<const Rounds> contestants, Look look) : contestants_(contestants.size()) {
+Comparisons::Comparisons(std::span<const Rounds> contestants, Look look,
+                         std::span<const std::optional<double>> expected)
+    : contestants_(contestants.size()) {
   std::vector<Sample> samples;
   for (std::size_t one = 0; one < contestants_; ++one)
-    for (std::size_t other = one + 1; other < contestants_; ++other)
-      samples.push_back(sample_of(contestants[one], contestants[other]));
+    for (std::size_t other = one + 1; other < contestants_; ++other) {
+      Sample sample = sample_of(contestants[one], contestants[other]);
+      if (samples.size() < expected.size()) draw(sample, expected[samples.size()]);
+      samples.push_back(sample);
+    }
   if (contestants_ > 2) borrow(samples);
 
   const double each = share_of(look) / static_cast<double>(pairs());

@@ -39,7 +39,7 @@ double share_of(Look look);  // 0.02, 0.05, 0.93
 // The ratio of one contestant to another.
 struct Ratio {
   double estimate;      // the geometric mean of the ratios of the rounds; NaN when no round has both
-  Interval interval{};  // (0, infinity) when it is not known, which takes two rounds
+  Interval interval{};  // (0, infinity) when it is not known, which takes two rounds, or an expected noise
   double chance = 1;    // how probable so large a difference is between equals, for all pairs together
   std::size_t rounds = 0, left_out = 0;  // rounds that have both, and rounds that do not
 
@@ -64,11 +64,17 @@ Ratio inverse(Ratio ratio);
 // Applications in Genetics and Molecular Biology 3, 2004, where the weight is estimated. More weight would
 // tell equals apart too often where one contestant is much noisier than the others
 // (tests/stats/error_test.cpp).
+//
+// Up to kFewRounds rounds know next to nothing of it. Where `expected` has the variance of a round's
+// logarithm for a pair, known from within the rounds, the pair's own is drawn towards that one in place of
+// the others', with the weight of kOfExpected degrees of freedom: then one round has an interval too.
 class Comparisons {
  public:
-  static constexpr std::size_t kBorrowed = 2;
+  static constexpr std::size_t kBorrowed = 2, kOfExpected = 4, kFewRounds = 3;
 
-  explicit Comparisons(std::span<const Rounds> contestants, Look look = Look::last);
+  // `expected`: by pair, (0, 1), (0, 2), ..., (1, 2), ...; empty where none is known.
+  explicit Comparisons(std::span<const Rounds> contestants, Look look = Look::last,
+                       std::span<const std::optional<double>> expected = {});
 
   std::size_t contestants() const { return contestants_; }
   std::size_t pairs() const;

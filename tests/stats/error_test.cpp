@@ -11,6 +11,7 @@
 #include "stats/comparison.hpp"
 #include "stats/decision.hpp"
 #include "stats/noise.hpp"
+#include "stats/summary.hpp"
 
 namespace joust::stats {
 namespace {
@@ -125,6 +126,45 @@ TEST(Coverage, AllIntervalsOfARaceHoldTogether) {
       }
       EXPECT_GE(held, kRaces * 94 / 100) << rounds << " rounds";
     }
+}
+
+// Few rounds with an expected variance: what is expected is the mean of ten turns, times 1.5.
+TEST(Errors, AnExpectedNoiseTellsNoEqualsApartAndIntervalsHold) {
+  Random random(27);
+  constexpr int kRaces = 2000;
+  constexpr std::size_t kTurns = 10;
+  for (const noise::Shape shape : kShapes)
+    for (const std::size_t rounds : {1, 2, 3}) {
+      int told = 0, held = 0, found = 0;
+      for (int i = 0; i < kRaces; ++i) {
+        std::vector<Rounds> figures(2), slower(2);
+        std::vector<double> variances;
+        for (std::size_t round = 0; round < rounds; ++round) {
+          std::vector<double> turns;
+          for (std::size_t turn = 0; turn < kTurns; ++turn) turns.push_back(0.03 * shape(random));
+          variances.push_back(variance(turns) / kTurns);
+          const double ratio = std::exp(mean(turns));
+          figures[0].emplace_back(1), slower[0].emplace_back(1);
+          figures[1].emplace_back(ratio), slower[1].emplace_back(0.9 * ratio);
+        }
+        const std::vector<std::optional<double>> expected{2.25 * mean(variances)};
+        const Ratio equal = Comparisons(figures, Look::last, expected).of(0, 1);
+        told += is_told(equal), held += equal.interval.contains(1);
+        found += is_told(Comparisons(slower, Look::last, expected).of(0, 1));
+      }
+      EXPECT_LE(told, kRaces / 100) << rounds;
+      EXPECT_GE(held, kRaces * 95 / 100) << rounds;
+      EXPECT_GE(found, kRaces * 85 / 100) << rounds << ", 10 % slower";
+    }
+}
+
+TEST(Errors, AnExpectedNoiseOfManyRoundsIsNotAsked) {
+  const std::vector<Rounds> four{{1, 1.1, 1, 1.05}, {1, 1, 1, 1}};
+  const std::vector<std::optional<double>> expected{1e-8};
+  EXPECT_EQ(Comparisons(four, Look::last, expected).of(0, 1), Comparisons(four).of(0, 1));
+  const std::vector<Rounds> one{{1.1}, {1}};
+  EXPECT_TRUE(Comparisons(one, Look::last, expected).of(0, 1).is_known());
+  EXPECT_FALSE(Comparisons(one).of(0, 1).is_known());
 }
 
 // A true difference that counts is never called equal more often than the intervals allow.

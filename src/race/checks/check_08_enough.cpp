@@ -23,11 +23,12 @@ constexpr double kCorrelated = 0.3;
 // So many standard deviations of the correlation of independent rounds: one race in a hundred.
 constexpr double kBeyondChance = 2.33;
 
-void check_rounds(std::uint64_t rounds, Findings& findings) {
-  if (rounds < 2)
+void check_rounds(const CaseResult& one, std::uint64_t rounds, Findings& findings) {
+  if (rounds < 2 && !std::isfinite(one.ranking.least_difference))
     findings.warn("{}: nothing is told", counted(rounds, "round"));
   else if (rounds < kFewRounds)
-    findings.warn("{}: so few hardly know their noise, so the intervals are wide", counted(rounds, "round"));
+    findings.warn("{}: {} noise, so the intervals are wide", counted(rounds, "round"),
+                  rounds == 1 ? "one hardly knows its" : "so few hardly know their");
   else
     findings.say("{}", counted(rounds, "round"));
 }
@@ -86,7 +87,7 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   Findings findings(8, "enough rounds and samples");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   const std::uint64_t rounds = std::min(race.rounds, rounds_of(one));
-  check_rounds(rounds, findings);
+  check_rounds(one, rounds, findings);
   if (one.ranked_by_latency() && one.latency != &kP99Latency)
     findings.warn("too few messages in each trial for a p99 latency: ranked by the {}", one.latency->words);
   for (const Entry* entry : contestants_of(one)) {

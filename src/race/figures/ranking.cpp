@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "race/figures/uneven_turns.hpp"
 #include "race/model/entries.hpp"
+#include "stats/summary.hpp"
 
 namespace joust::race {
 namespace {
@@ -72,13 +74,14 @@ Figure latency(const LatencyFigure& figure) {
 
 RankedBy ranked_by(const CaseResult& one) {
   if (one.ranked_by_latency()) return {latency(*one.latency), stats::Better::smaller};
-  return {throughput, stats::Better::greater, false,
-          one.plan.load.turns ? throughput_of_all_turns : Figure{}};
+  return {throughput, stats::Better::greater, false, one.plan.load.turns ? throughput_of_all_turns : Figure{},
+          one.plan.load.turns ? &Turn::throughput_per_s : nullptr};
 }
 
 RankedBy cost_ranking(const CaseResult& one) {
-  return {cost_of(one), stats::Better::smaller, true,
-          one.plan.load.turns && !one.plan.files ? cost_of_all_turns : Figure{}};
+  const bool has_turns = one.plan.load.turns && !one.plan.files;
+  return {cost_of(one), stats::Better::smaller, true, has_turns ? cost_of_all_turns : Figure{},
+          has_turns ? &Turn::server_cpu_us_per_message : nullptr};
 }
 
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry) {
@@ -104,6 +107,42 @@ stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& 
   stats::Rounds figures(rounds_begun(one));
   for (const Trial* trial : usable_trials(entry)) figures[trial->round - 1] = figure(*trial);
   return figures;
+}
+
+std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
+                                        std::optional<double> (Turn::*figure)() const) {
+  std::map<std::uint64_t, double> logs_of_other;
+  const auto log_of = [&](const Turn& turn) {
+    const auto value = (turn.*figure)();
+    return value && *value > 0 ? std::optional(std::log(*value)) : std::nullopt;
+  };
+  for (const Turn& turn : other.turns)
+    if (const auto log = log_of(turn)) logs_of_other.emplace(turn.number, *log);
+  std::vector<double> logs;
+  for (const Turn& turn : one.turns) {
+    const auto log = log_of(turn);
+    if (const auto found = logs_of_other.find(turn.number); log && found != logs_of_other.end())
+      logs.push_back(*log - found->second);
+  }
+  return logs;
+}
+
+// The level of a generation has about the noise of the mean of its turns. How much more generations differ
+// was measured: by 0 to 1 % (engines of joust), 2 to 5 % (nginx, redis).
+std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by) {
+  constexpr double kMoreThanTurns = 1.5, kOfStarts = 0.03;
+  constexpr std::size_t kFewestTurns = 4;
+  if (by.of_turn == nullptr) return std::nullopt;
+  std::vector<double> variances;  // of the mean of a round's turns
+  for (const Trial* trial : usable_trials(one))
+    for (const Trial* beside : usable_trials(other)) {
+      if (beside->round != trial->round) continue;
+      const std::vector<double> logs = log_ratios_of_turns(*trial, *beside, by.of_turn);
+      if (logs.size() < kFewestTurns) return std::nullopt;
+      variances.push_back(stats::variance(logs) / static_cast<double>(logs.size()));
+    }
+  if (variances.empty()) return std::nullopt;
+  return kMoreThanTurns * kMoreThanTurns * stats::mean(variances) + kOfStarts * kOfStarts;
 }
 
 namespace {
@@ -134,7 +173,7 @@ stats::Rounds pooled(const CaseResult& one, const Entry& entry, const Figure& fi
 void ask_all_turns(const stats::Ratio& ratio, const stats::Measure& measure, Pair& pair) {
   if (pair.decision != stats::Decision::equal) return;
   if (stats::decide(ratio, measure) == stats::Decision::equal) return;
-  pair.all_turns = ratio;
+  if (ratio.is_known()) pair.all_turns = ratio;
   pair.decision = stats::Decision::undecided;
 }
 
@@ -179,7 +218,11 @@ Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& me
       figures.push_back(pooled(one, entry, by.figure));
       if (by.all_turns) all_turns.push_back(pooled(one, entry, by.all_turns));
     }
-  const stats::Comparisons ratios(figures, one.look), ratios_of_all_turns(all_turns, one.look);
+  std::vector<std::optional<double>> expected;
+  for (std::size_t a = 0; a < compared.size() && rounds_of(one) <= stats::Comparisons::kFewRounds; ++a)
+    for (std::size_t b = a + 1; b < compared.size(); ++b)
+      expected.push_back(expected_noise(*compared[a], *compared[b], by));
+  const stats::Comparisons ratios(figures, one.look, expected), ratios_of_all_turns(all_turns, one.look);
 
   Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by.figure)}};
   Comparison& comparison = ranking.comparison;

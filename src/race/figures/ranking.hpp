@@ -30,6 +30,8 @@ struct RankedBy {
   // The figure of all turns, stalls included, where `figure` is that of the quiet turns: contestants are
   // equal only if both figures say so.
   Figure all_turns{};
+  std::optional<double> (Turn::*of_turn)() const =
+      nullptr;  // the figure of a turn; null where turns have none
 };
 // Returns the figure by which the contestants of a case are ranked.
 RankedBy ranked_by(const CaseResult& one);
@@ -40,6 +42,15 @@ RankedBy cost_ranking(const CaseResult& one);
 // Return the figure that ranks an entry, and its ratio to the reference; both may be empty.
 const std::optional<Estimate>& ranked_figure(const CaseResult& one, const Entry& entry);
 const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& entry);
+
+// Returns the logarithms of the ratios of a figure of two trials, for each turn that both have.
+std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
+                                        std::optional<double> (Turn::*figure)() const);
+
+// Returns the variance of the logarithm of a round's ratio of two contestants that is expected from the noise
+// of its turns, and from what else differs from start to start of the processes. Nothing where turns do not
+// tell.
+std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by);
 
 // True if several contestants have figures, and because of the noise of the rounds none of them is ahead.
 bool no_place_is_told(const CaseResult& one);

@@ -133,14 +133,14 @@ std::string alone(const CaseResult& one, const Entry& entry) {
 }
 
 std::string too_few(const CaseResult& one) {
-  if (rounds_of(one) < 2)
+  if (rounds_of(one) < 2 && !std::isfinite(one.ranking.least_difference))
     return "No answer: one round does not show the noise. Race for at least two rounds, better for five "
            "(--rounds 5, or a longer --time)";
   const double least = one.ranking.least_difference;
   return fmt::format(
-      "No answer: {} on this machine were too noisy{}. Race for longer (--time, --rounds), or "
+      "No answer: {} on this machine {} too noisy{}. Race for longer (--time, --rounds), or "
       "when it is quiet",
-      counted(rounds_of(one), "round"),
+      counted(rounds_of(one), "round"), rounds_of(one) == 1 ? "was" : "were",
       least < stats::kMostShown ? fmt::format(", and only a factor of {:.2g} would have been seen", 1 + least)
                                 : std::string());
 }
@@ -162,6 +162,14 @@ std::string instead_of(const std::string& wanted, const Entry& entry, const Case
   return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();
 }
 
+// Says what the intervals of few rounds are from.
+std::vector<std::string> few_starts(const CaseResult& one) {
+  const std::uint64_t starts = rounds_of(one);
+  if (!one.plan.load.turns || starts > stats::Comparisons::kFewRounds) return {};
+  return {fmt::format("That is from {} of the processes: more would make it surer (a longer --time)",
+                      counted(starts, "start"))};
+}
+
 std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult& one) {
   if (no_place_is_told(one)) return without_places(race, one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = those(one, &Entry::at_least),
@@ -181,6 +189,7 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
   add(bound_sentences(bounds, one));
   add(unknown_limit_sentences(unknown));
   if (comparable) add(costs_of(all, race, one));
+  if (all.size() > 1) add(few_starts(one));
   return sentences;
 }
 

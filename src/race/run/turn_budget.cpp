@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "race/figures/ranking.hpp"
 #include "race/model/entries.hpp"
 #include "race/run/generation_run.hpp"
 #include "stats/summary.hpp"
@@ -14,32 +14,14 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-std::optional<double> log_of_turn(const Turn& turn, bool by_cost) {
-  const auto figure = by_cost ? turn.server_cpu_us_per_message() : turn.throughput_per_s();
-  return figure && *figure > 0 ? std::optional(std::log(*figure)) : std::nullopt;
-}
-
-// Returns the logarithms of the ratios of two trials, for each turn that both have.
-std::vector<double> logs_of(const Trial& one, const Trial& other, bool by_cost) {
-  std::map<std::uint64_t, double> figures;
-  for (const Turn& turn : other.turns)
-    if (const auto log = log_of_turn(turn, by_cost)) figures.emplace(turn.number, *log);
-  std::vector<double> logs;
-  for (const Turn& turn : one.turns) {
-    const auto log = log_of_turn(turn, by_cost);
-    if (const auto found = figures.find(turn.number); log && found != figures.end())
-      logs.push_back(*log - found->second);
-  }
-  return logs;
-}
-
 std::optional<Noise> noise_between(const Entry& entry, const Entry& reference, bool by_cost) {
   std::vector<double> levels, variances;
   double turns = 0;
   for (const Trial* trial : usable_trials(entry))
     for (const Trial* base : usable_trials(reference)) {
       if (base->round != trial->round) continue;
-      const std::vector<double> logs = logs_of(*trial, *base, by_cost);
+      const std::vector<double> logs = log_ratios_of_turns(
+          *trial, *base, by_cost ? &Turn::server_cpu_us_per_message : &Turn::throughput_per_s);
       if (logs.size() < 2) continue;
       levels.push_back(stats::mean(logs));
       variances.push_back(stats::variance(logs));
