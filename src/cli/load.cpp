@@ -172,8 +172,8 @@ void Load::prepare_search() {
   if (plan.open_loop() && plan.rate_per_s < 1)
     throw UsageError("--search: -R is the first rate to be tried, at least 1 message a second");
   criterion = *parsed;
-  if (!load.has("duration") && planned.empty()) plan.duration = std::chrono::milliseconds(250);
-  if (!load.has("warmup") && planned.empty()) plan.warmup = std::chrono::milliseconds(50);
+  if (!load.has("duration") && planned.empty()) plan.duration = kSearchWindow;
+  if (!load.has("warmup") && planned.empty()) plan.warmup = kSearchWarmup;
 }
 
 // Chooses the interval of progress lines. They are for people who wait, so none go to a pipe or a file unless
@@ -320,7 +320,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
           .add_option(
               "--search", load->wanted,
               "the highest rate at which this holds: 'p99<1ms', 'p99.9<5ms', 'mean<200us', 'max<1s'; tries "
-              "rates from -R [a third of what a closed loop reaches] on, for -d [250ms] each, and longer "
+              "rates from -R [0.6 of what a closed loop reaches] on, for -d [100ms] each, and longer "
               "where the figure needs more messages")
           .type_name("LIMIT");
   load->search_time_option =

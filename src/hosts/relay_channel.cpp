@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "base/printable.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "hosts/agent.hpp"

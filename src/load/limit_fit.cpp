@@ -8,11 +8,11 @@
 namespace joust {
 namespace {
 
-// Shares of tries that fail whatever the rate, and how likely each is.
+// Disturbances in a second that make a try fail whatever the rate, and how likely so many are.
 struct Disturbed {
-  double share, weight;
+  double per_s, weight;
 };
-constexpr std::array<Disturbed, 3> kDisturbed{{{0, 0.5}, {0.03, 0.3}, {0.12, 0.2}}};
+constexpr std::array<Disturbed, 4> kDisturbed{{{0, 0.35}, {0.3, 0.3}, {1.2, 0.2}, {4, 0.15}}};
 // The least and the greatest width of the curve: twice that is the logarithm of the ratio of the rates at
 // which 73 % and 27 % of tries hold.
 constexpr double kLeastWidth = 0.003, kMostWidth = 0.4;
@@ -41,7 +41,12 @@ double LimitFit::width_of(std::size_t i) {
 
 // Fits in a coarse grid first, and again where the limit can be.
 LimitFit::LimitFit(std::span<const RateTry> tries, double least, double most) {
-  for (const RateTry& one : tries) tries_.push_back({.log_rate = std::log(one.rate_per_s), .held = one.held});
+  static_assert(kDisturbed.size() == kDisturbances);
+  for (const RateTry& one : tries) {
+    LogTry& log_try = tries_.emplace_back(LogTry{.log_rate = std::log(one.rate_per_s), .held = one.held});
+    for (std::size_t i = 0; i < kDisturbed.size(); ++i)
+      log_try.undisturbed[i] = std::exp(-kDisturbed[i].per_s * one.length_s);
+  }
   double from = std::log(least), to = std::log(most);
   constexpr int kTimes = 3;
   for (int time = 0; time < kTimes; ++time) {
@@ -76,7 +81,7 @@ double LimitFit::likelihood(double place, double width) const {
   for (const LogTry& one : tries_) {
     const double undisturbed = holds(one.log_rate, place, width);
     for (std::size_t i = 0; i < products.size(); ++i) {
-      const double held = std::clamp((1 - kDisturbed[i].share) * undisturbed, kLucky, 1 - kUnlucky);
+      const double held = std::clamp(one.undisturbed[i] * undisturbed, kLucky, 1 - kUnlucky);
       products[i] *= one.held ? held : 1 - held;
     }
   }

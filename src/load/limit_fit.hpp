@@ -13,6 +13,7 @@ namespace joust {
 struct RateTry {
   double rate_per_s = 0;
   bool held = false;
+  double length_s = 0.1;
 };
 
 // The limit: the rate at which an undisturbed try holds as often as it fails.
@@ -28,8 +29,9 @@ inline constexpr double kLimitConfidence = 0.90;
 // A fit of held and failed tries by their rates: the probability that a try holds falls from 1 to 0 along a
 // logistic curve in the logarithm of the rate. Neither its place nor its width is known (a server may fail
 // within 1 % of rates or within 50 %, and the noise of the figure adds to that), and a share of the tries,
-// which is not known either, fails at any rate because something else disturbs the machine. The limit's
-// interval is that of the posterior distribution over places, widths and shares.
+// which is not known either, and is the greater the longer a try lasts, fails at any rate because something
+// else disturbs the machine. The limit's interval is that of the posterior distribution over places, widths
+// and disturbances.
 class LimitFit {
  public:
   // `least` and `most`: ends of the rates in which the limit is, 0 < least < most. At least one try.
@@ -41,7 +43,7 @@ class LimitFit {
   double rate_that_holds(double probability) const;
 
  private:
-  static constexpr std::size_t kPlaces = 80, kWidths = 8;  // of the grid
+  static constexpr std::size_t kPlaces = 80, kWidths = 8, kDisturbances = 4;  // of the grid
   struct Place {
     double log_rate = 0;
     std::array<double, kWidths> weights{};  // of all places together 1
@@ -50,6 +52,7 @@ class LimitFit {
   struct LogTry {
     double log_rate = 0;
     bool held = false;
+    std::array<double, kDisturbances> undisturbed{};  // how likely nothing else has failed it
   };
 
   static double width_of(std::size_t i);

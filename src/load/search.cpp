@@ -14,14 +14,13 @@
 namespace joust {
 namespace {
 
-constexpr double kFirstRate = 1000;
-constexpr double kLowestRate = 1, kHighestRate = 1e9;  // limits of the rates that are tried
 constexpr double kCloseEnough = 1.05;
-constexpr double kOfCapacity = 0.3;  // the first rate, where a server waits for its client most of the time
+// Parts of the capacity in a closed loop, which no rate exceeds: the first rate, the least one (one part of
+// so many), and the greatest one, since that loop has its noise too.
+constexpr double kOfCapacity = 0.6, kRange = 100, kAboveCapacity = 1.5;
 constexpr Duration kCapacityWindow = std::chrono::seconds(1);
-constexpr int kMostLate = 20;    // tries that say nothing, because the load itself was late
-constexpr int kMajority = 2;     // tries, of three
-constexpr int kMostFitted = 80;  // tries between the first rates of either kind
+constexpr std::size_t kHopeless = 25;  // tries of which none has held
+constexpr int kMostUnknown = 20;       // tries that say nothing, because the load itself was late
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -89,7 +88,7 @@ std::optional<Duration> Criterion::of(const Distribution& latency) const {
 }
 
 double Criterion::messages_needed() const {
-  constexpr double kBeyond = 20;  // samples beyond the percentile; ten make it known
+  constexpr double kBeyond = 12;  // samples beyond the percentile; ten make it known
   return quantile ? kBeyond / (1 - *quantile) : 100;
 }
 
@@ -114,81 +113,75 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text) {
   return Criterion{.figure = std::string(name), .quantile = figure->quantile, .limit = *time};
 }
 
+bool RateSearch::any(bool held) const {
+  return std::ranges::any_of(tries_, [held](const RateTry& one) { return one.held == held; });
+}
+
+std::optional<RateLimit> RateSearch::limit() const {
+  return any(true) && any(false) ? limit_ : std::nullopt;
+}
+
 std::optional<double> RateSearch::next() const {
-  if (limit_ && (limit_->high <= limit_->low * kCloseEnough || fitted_ > kMostFitted)) return std::nullopt;
-  if (too_low_ || rate_ < kLowestRate || rate_ > kHighestRate) return std::nullopt;
+  if (limit_ && limit_->high <= limit_->low * kCloseEnough) return std::nullopt;
+  if (tries_.size() >= kHopeless && !any(true)) return std::nullopt;
   return rate_;
 }
 
-// Chooses the next rate. Far below its limit a server holds a rate at once: while rates rise, one try is
-// enough.
-void RateSearch::tried(Held held) {
+// A try tells most where it holds, or fails, more often than not, and neither is certain. Rates are lowered
+// step by step: tries at low ones last long, and a disturbed machine fails most of them.
+void RateSearch::tried(Held held, Duration length) {
+  constexpr double kOften = 0.7;
   if (held == Held::unknown) {  // a higher rate has more messages
-    too_low_ = failed_.has_value() || failed_here_ > 0;
-    rate_ *= 2;
+    rate_ = std::max(2 * rate_, least_);
     return;
   }
-  tries_.push_back({.rate_per_s = rate_, .held = held == Held::yes});
-  if (held_ && failed_) return fit();
-  ++(held == Held::yes ? held_here_ : failed_here_);
-  const bool rising = !failed_ && failed_here_ == 0;
-  if (held_here_ >= (rising ? 1 : kMajority)) return conclude(true);
-  if (failed_here_ >= kMajority) return conclude(false);
-}
-
-void RateSearch::conclude(bool held) {
-  (held ? held_ : failed_) = rate_;
-  held_here_ = failed_here_ = 0;
-  if (held_ && failed_) return fit();
-  rate_ *= held ? 2 : 0.25;
-}
-
-// Finds the limit of all tries, and where the next one tells most: it holds, or fails, more often than not,
-// and neither is certain. The limit may be beyond both rates, which disturbances or luck may have decided.
-void RateSearch::fit() {
-  constexpr double kBeyond = 8, kOften = 0.7;
-  const LimitFit fit(tries_, *held_ / kBeyond, *failed_ * kBeyond);
+  tries_.push_back({.rate_per_s = rate_,
+                    .held = held == Held::yes,
+                    .length_s = std::chrono::duration<double>(length).count()});
+  const LimitFit fit(tries_, least_, most_);
   limit_ = fit.limit();
-  const double known = std::ranges::min_element(tries_, {}, &RateTry::rate_per_s)->rate_per_s;
-  rate_ = std::clamp(fit.rate_that_holds(fitted_++ % 2 == 0 ? 1 - kOften : kOften), known, kHighestRate);
+  const double lowest = std::ranges::min_element(tries_, {}, &RateTry::rate_per_s)->rate_per_s;
+  rate_ = std::clamp(fit.rate_that_holds(tries_.size() % 2 == 0 ? 1 - kOften : kOften),
+                     std::max(least_, lowest / 2), most_);
 }
 
 std::optional<double> RateSearch::highest_held() const {
-  std::optional<double> highest = limit_ ? std::nullopt : held_;
+  const double most = limit() ? limit_->rate_per_s : most_;
+  std::optional<double> highest;
   for (const RateTry& one : tries_)
-    if (limit_ && one.held && one.rate_per_s <= limit_->rate_per_s)
-      highest = std::max(highest.value_or(0), one.rate_per_s);
+    if (one.held && one.rate_per_s <= most) highest = std::max(highest.value_or(0), one.rate_per_s);
   return highest;
 }
 
 std::optional<double> RateSearch::lowest_failed() const {
-  std::optional<double> lowest = limit_ ? std::nullopt : failed_;
+  const double least = limit() ? limit_->rate_per_s : 0;
+  std::optional<double> lowest;
   for (const RateTry& one : tries_)
-    if (limit_ && !one.held && one.rate_per_s >= limit_->rate_per_s)
-      lowest = std::min(lowest.value_or(kHighestRate), one.rate_per_s);
+    if (!one.held && one.rate_per_s >= least) lowest = std::min(lowest.value_or(most_), one.rate_per_s);
   return lowest;
 }
 
 namespace {
 
-// Returns the first rate to be tried; nothing if the server was lost, or the user interrupted.
-std::optional<double> first_rate(const LoadPlan& plan, double least, SearchResult& result,
-                                 const std::function<LoadResult(const LoadPlan&)>& run) {
-  if (plan.open_loop()) return plan.rate_per_s;
-  LoadPlan closed = plan;
-  closed.duration = std::max(plan.duration, kCapacityWindow);
-  const LoadResult load = run(closed);
+// Returns how many messages a closed loop verifies in a second; nothing if the server was lost, or the user
+// interrupted.
+std::optional<double> capacity(LoadPlan plan, SearchResult& result,
+                               const std::function<LoadResult(const LoadPlan&)>& run) {
+  plan.rate_per_s = 0;
+  plan.duration = std::max(plan.duration, kCapacityWindow);
+  const LoadResult load = run(plan);
   result.interrupted = load.interrupted;
-  if (is_lost(load)) result.lost = load.complaints.front();
+  if (is_lost(load))
+    result.lost = load.complaints.front();
+  else if (load.messages.verified == 0)
+    result.lost = load.complaints.empty() ? "no reply" : load.complaints.front();
   if (result.interrupted || !result.lost.empty()) return std::nullopt;
-  result.capacity_per_s =
-      static_cast<double>(load.messages.verified) / std::chrono::duration<double>(closed.duration).count();
-  return std::max(std::max(1.0, least), kOfCapacity * *result.capacity_per_s);
+  return static_cast<double>(load.messages.verified) / std::chrono::duration<double>(plan.duration).count();
 }
 
 }  // namespace
 
-SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
+SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
                          const std::function<LoadResult(const LoadPlan&)>& run, Duration time) {
   SearchResult result{.criterion = criterion,
                       .steps = {},
@@ -197,29 +190,34 @@ SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
                       .lowest_failed = {},
                       .capacity_per_s = {}};
   const Time end = Clock::now() + time;
-  constexpr double kKnown = 0.6;  // of the messages that are wanted: so many make a figure known
-  const double enough =
-      kKnown * criterion.messages_needed() / std::chrono::duration<double>(kLongestStep).count();
-  const auto first = first_rate(plan, enough, result, run);
-  if (!first) return result;
-  RateSearch search(*first);
-  int late = 0;
+  result.capacity_per_s = capacity(plan, result, run);
+  if (!result.capacity_per_s) return result;
+  const double enough = criterion.messages_needed() /
+                        std::chrono::duration<double>(std::max(kLongestStep, plan.duration)).count();
+  const double least = std::max({1.0, enough, *result.capacity_per_s / kRange});
+  const double most = std::max(kAboveCapacity * *result.capacity_per_s, 2 * least);
+  RateSearch search(
+      plan.open_loop() ? plan.rate_per_s : std::max(least, kOfCapacity * *result.capacity_per_s), least,
+      std::max(most, plan.rate_per_s));
+  int unknown = 0;
   while (const auto rate = search.next()) {
     if (result.is_cut = Clock::now() >= end; result.is_cut) break;
     SearchStep step{.plan = plan_at(*rate, criterion, plan), .load = {}, .why = {}};
     step.load = run(step.plan);
     judge(criterion, step);
-    const bool says_nothing = step.held == Held::no && is_late(criterion, step.load);
-    if (says_nothing) step.why += "; the load itself was late", step.held = Held::unknown;
+    const bool late = step.held == Held::no && is_late(criterion, step.load);
+    if (late) step.why += "; the load itself was late";
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
-    const SearchStep& last = result.steps.back();
+    SearchStep& last = result.steps.back();
     if (is_lost(last.load)) result.lost = last.load.complaints.front();
     if (result.interrupted || !result.lost.empty()) break;
-    if (!says_nothing) {
-      search.tried(last.held);
-    } else if (++late == kMostLate) {
-      result.limited_by_load = true;
+    if (late)
+      last.held = Held::unknown;
+    else
+      search.tried(last.held, last.plan.duration);
+    if (last.held == Held::unknown && ++unknown == kMostUnknown) {
+      result.limited_by_load = late;
       break;
     }
   }

@@ -28,38 +28,37 @@ struct Criterion {
 
 std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 
+// A step, unless a longer one is asked for. Short ones see stalls of the machine in few of them.
+inline constexpr Duration kSearchWindow = std::chrono::milliseconds(100),
+                          kSearchWarmup = std::chrono::milliseconds(20);
+
 enum class Held : std::uint8_t { yes, no, unknown };
 
-// Chooses the rates to be tried: doubled until the criterion fails twice (or divided by four if the first
-// rate fails), then where a try tells most of the limit (LimitFit), by many short tries. The noise of the
-// figure and a shared machine decide single tries near the limit, so it is an interval that all tries give.
+// Chooses the rates to be tried, by many short tries: each where it tells most of the limit, as far as that
+// is known from those before (LimitFit). The noise of the figure and a shared machine decide single tries
+// near the limit, so it is an interval that all tries give.
 class RateSearch {
  public:
-  explicit RateSearch(double first_rate) : rate_(first_rate) {}
+  // `least`, `most`: the rates in which the limit is looked for, 0 < least < most.
+  RateSearch(double first_rate, double least, double most) : rate_(first_rate), least_(least), most_(most) {}
 
-  // Returns the rate of the next try. Empty when the interval of the limit is 5 % wide, or so many tries were
-  // fitted as users have time for; at the ends of the allowed rates; and if lower rates have too few messages
-  // to know the figure.
+  // Returns the rate of the next try. Empty when the limit is known within 5 %, or known to be beyond the
+  // least or the greatest rate, or if none of many tries has held.
   std::optional<double> next() const;
-  void tried(Held held);
+  void tried(Held held, Duration length = kSearchWindow);
 
   // Returns the limit; nothing before rates have held and failed.
-  const std::optional<RateLimit>& limit() const { return limit_; }
+  std::optional<RateLimit> limit() const;
   // Return the tried rates next to the limit, of those that held at or below it and failed at or above it.
   std::optional<double> highest_held() const;
   std::optional<double> lowest_failed() const;
 
  private:
-  void conclude(bool held);
-  void fit();
+  bool any(bool held) const;
 
   std::vector<RateTry> tries_;  // with a known figure
-  double rate_;
-  bool too_low_ = false;                 // the remaining rates have too few messages
-  int held_here_ = 0, failed_here_ = 0;  // tries of this rate
-  std::optional<double> held_, failed_;  // the first rates of either kind that are next to each other
+  double rate_, least_, most_;
   std::optional<RateLimit> limit_;
-  int fitted_ = 0;  // fits so far
 };
 
 struct SearchStep {
@@ -74,7 +73,7 @@ struct SearchResult {
   std::vector<SearchStep> steps;  // all tries, in their order
   std::optional<RateLimit> limit;
   std::optional<double> highest_held, lowest_failed;  // see RateSearch
-  std::optional<double> capacity_per_s;               // of the closed loop before, where no rate was given
+  std::optional<double> capacity_per_s;               // of the closed loop before
   // The load itself was late again and again where the criterion failed: the server may hold a higher rate.
   bool limited_by_load = false;
   bool is_cut = false;  // the time was over before the interval was narrow
@@ -82,11 +81,11 @@ struct SearchResult {
   std::string lost{};  // why no more connections could be opened; then the answer is not known
 };
 
-// Runs loads of `plan` at the search's rates, each long enough for the criterion's figure. The first rate is
-// that of the plan; without one a closed loop finds the capacity, of which it is a part. A load that was late
-// itself says nothing of the server: it is repeated, a few times in all. Ends early after a load that was
-// interrupted or could not connect, and begins none after `time`.
-SearchResult search_rate(const Criterion& criterion, const LoadPlan& plan,
+// Runs loads of `plan`, first in a closed loop, which finds the capacity, and then at the search's rates,
+// each long enough for the criterion's figure. The first rate is that of the plan, or a part of the capacity.
+// A load that was late itself says nothing of the server: it is repeated, a few times in all. Ends early
+// after a load that was interrupted or could not connect, and begins none after `time`.
+SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
                          const std::function<LoadResult(const LoadPlan&)>& run,
                          Duration time = std::chrono::seconds(30));
 

@@ -5,36 +5,85 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <span>
+#include <vector>
 
 #include "base/units.hpp"
 #include "report/text.hpp"
+#include "stats/summary.hpp"
 
 namespace joust {
 namespace {
 
-std::string time_text(const Distribution& latency, double quantile) {
-  const auto value = latency.percentile(quantile);
-  return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
+constexpr std::size_t kMostRows = 12;
+
+// Returns the median over steps of a percentile; a dash if no step knows it.
+std::string time_text(std::span<const SearchStep* const> steps, Distribution LoadResult::*figure,
+                      double quantile) {
+  std::vector<double> values;
+  for (const SearchStep* step : steps)
+    if (const auto value = (step->load.*figure).percentile(quantile))
+      values.push_back(static_cast<double>(*value));
+  return values.empty() ? "–" : format_duration(Duration(std::llround(stats::median(values))));
 }
 
 std::string criterion_text(const Criterion& criterion) {
   return fmt::format("{} < {}", criterion.figure, format_duration(criterion.limit));
 }
 
-std::string cells(const std::array<std::string, 6>& texts) {
-  std::string line = " ";
-  for (const std::string& text : texts) line += " " + report::right(text, 11);
+std::string cells(const std::array<std::string, 7>& texts) {
+  constexpr std::array<std::size_t, 7> kWidths{19, 6, 6, 11, 11, 11, 11};
+  std::string line;
+  for (std::size_t i = 0; i < texts.size(); ++i) line += " " + report::right(texts[i], kWidths[i]);
   return line;
 }
 
-std::string search_line(const SearchStep& step) {
-  const LoadResult& load = step.load;
+// A row for tries at rates next to each other.
+std::string row(std::span<const SearchStep* const> steps, const SearchResult& result) {
+  const auto rate = [](const SearchStep* step) { return report::plain_number(step->plan.rate_per_s); };
+  const std::string low = rate(steps.front()), high = rate(steps.back());
+  const auto other_reason = std::ranges::find_if(steps, [&](const SearchStep* step) {
+    return step->held != Held::yes && !step->why.starts_with(result.criterion.figure);
+  });
   return fmt::format(
       "{}  {}\n",
-      cells({report::plain_number(step.plan.rate_per_s), report::plain_number(load.throughput_per_s),
-             time_text(load.latency, 0.5), time_text(load.latency, 0.99), time_text(load.latency, 0.999),
-             time_text(load.send_lateness, 0.99)}),
-      step.held == Held::yes ? "holds" : step.why);
+      cells({low == high ? low : fmt::format("{} to {}", low, high), fmt::format("{}", steps.size()),
+             fmt::format("{}", std::ranges::count(steps, Held::yes, &SearchStep::held)),
+             time_text(steps, &LoadResult::latency, 0.5), time_text(steps, &LoadResult::latency, 0.99),
+             time_text(steps, &LoadResult::latency, 0.999),
+             time_text(steps, &LoadResult::send_lateness, 0.99)}),
+      other_reason == steps.end() ? "" : (*other_reason)->why);
+}
+
+// The tries by their rates: the JSON has them one by one, in their order.
+std::string table(const SearchResult& result) {
+  if (result.steps.empty()) return {};
+  std::vector<const SearchStep*> steps;
+  for (const SearchStep& step : result.steps) steps.push_back(&step);
+  std::ranges::stable_sort(steps, {}, [](const SearchStep* step) { return step->plan.rate_per_s; });
+  std::string text = cells({"messages/s", "tries", "held", "p50", "p99", "p99.9", "late p99"}) + "\n";
+  const std::size_t rows = std::min(kMostRows, steps.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t from = i * steps.size() / rows, to = (i + 1) * steps.size() / rows;
+    text += row(std::span(steps).subspan(from, to - from), result);
+  }
+  return text;
+}
+
+// Names the share of tries well below the limit that something has failed all the same.
+std::string disturbed(const SearchResult& result) {
+  if (!result.limit) return {};
+  constexpr double kWellBelow = 0.9;
+  double all = 0, failed = 0;
+  for (const SearchStep& step : result.steps)
+    if (step.held != Held::unknown && step.plan.rate_per_s < kWellBelow * result.limit->low)
+      ++all, failed += step.held == Held::no;
+  if (failed == 0) return {};
+  return fmt::format(
+      "; {:.0f} of {:.0f} tries below 90 % of that failed all the same: stalls of the machine "
+      "or of the server",
+      failed, all);
 }
 
 std::string answer(const SearchResult& result) {
@@ -54,7 +103,8 @@ std::string answer(const SearchResult& result) {
   else if (result.limit)
     text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {})", what,
                        report::plain_number(result.limit->rate_per_s), 100 * kLimitConfidence,
-                       report::plain_number(result.limit->low), report::plain_number(result.limit->high));
+                       report::plain_number(result.limit->low), report::plain_number(result.limit->high)) +
+           disturbed(result);
   else if (result.highest_held)
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
                        report::plain_number(*result.highest_held));
@@ -79,9 +129,7 @@ std::string search_text(const SearchResult& result) {
   std::string text;
   if (result.capacity_per_s)
     text += fmt::format("closed loop: {} messages/s\n", report::plain_number(*result.capacity_per_s));
-  text += cells({"messages/s", "replies/s", "p50", "p99", "p99.9", "late p99"}) + "\n";
-  for (const SearchStep& step : result.steps) text += search_line(step);
-  return text + answer(result);
+  return text + table(result) + answer(result);
 }
 
 }  // namespace joust

@@ -109,17 +109,39 @@ TEST(RateSearch, ARateThatHeldOnceIsNotBelieved) {
 TEST(RateSearch, StepsAreLongEnoughForThePercentile) {
   Model model{.capacity = 5000};
   search_rate({.figure = "p99.9", .quantile = 0.999, .limit = milliseconds(10)}, kStep, std::ref(model));
-  EXPECT_NEAR(model.asked[1].rate_per_s, 2400, 1e-6) << "12,000 messages in 5 s make it known";
-  EXPECT_EQ(model.asked[1].duration, seconds(5));
-  EXPECT_LT(model.asked.back().duration, seconds(5));
+  EXPECT_NEAR(model.asked[1].rate_per_s, 3000, 1e-6);
+  EXPECT_EQ(model.asked[1].duration, seconds(4)) << "12,000 messages make it known";
+  EXPECT_LT(model.asked.back().duration, seconds(3));
+}
+
+// The closed loop before lasts a second.
+TEST(RateSearch, StepsStayShortAlsoWhereTheCallerKeepsThePlanOfEach) {
+  Model model;
+  LoadPlan plan = kStep;
+  plan.duration = kSearchWindow;
+  const auto run = [&](const LoadPlan& step) {
+    plan = step;
+    return model(plan);
+  };
+  search_rate(kWanted, plan, run);
+  EXPECT_EQ(model.asked.front().duration, seconds(1));
+  EXPECT_EQ(model.asked.back().duration, kSearchWindow);
 }
 
 TEST(RateSearch, ALimitThatNeverHoldsEndsSoon) {
-  Model model{.capacity = 0};
+  Model model{.disturbed = 1};
   const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
   EXPECT_FALSE(found.highest_held);
-  EXPECT_LE(found.steps.size(), 8U);
-  EXPECT_EQ(found.steps.back().held, Held::unknown);
+  EXPECT_FALSE(found.limit);
+  EXPECT_LE(found.steps.size(), 30U);
+  EXPECT_LT(*found.lowest_failed, 1000) << "a fortieth of the capacity";
+}
+
+TEST(RateSearch, AServerThatAnswersNothingIsNotSearched) {
+  Model model{.capacity = 0};
+  const SearchResult found = search_rate(kWanted, kStep, std::ref(model));
+  EXPECT_EQ(found.lost, "no reply");
+  EXPECT_TRUE(found.steps.empty());
 }
 
 TEST(RateSearch, TheLoadsOwnLatenessIsNotBlamedOnTheServer) {
@@ -134,7 +156,7 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
   const auto why = [](auto change) {
     const auto run = [&](const LoadPlan& plan) {
       LoadResult load = Model{}(plan);
-      change(load);
+      if (plan.open_loop()) change(load);
       return load;
     };
     LoadPlan plan = kStep;
@@ -145,7 +167,7 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
     return first.why;
   };
   EXPECT_EQ(why([](LoadResult&) {}), "");
-  EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "3.0 % of the rate not kept");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "5.0 % of the rate not kept");
   EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
   EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.lost = 1; }), "1 message lost");
@@ -196,11 +218,73 @@ TEST(RateSearch, AServerThatIsGoneIsNotAnswered) {
   };
   const SearchResult found = search_rate(kWanted, kStep, run);
   EXPECT_EQ(found.lost, "connect: Connection refused");
-  EXPECT_EQ(found.steps.back().plan.rate_per_s, 12'000);
+  EXPECT_EQ(found.steps.back().plan.rate_per_s, 24'000);
   EXPECT_FALSE(found.highest_held);
 }
 
-// Latencies of servers, by the rate, and how many of 60 searches have the true limit in their interval. The
+// A server that works 45 us on each message, one after the other, with requests that arrive by chance: its
+// p99 is 1 ms at 20,100 messages/s. Now and then the machine stands still, for client and server alike.
+struct Queue {
+  double stalls_per_s = 0, stall_s = 0;
+  Duration set_up = milliseconds(15);
+  Duration most = seconds(30);
+  stats::Random random{3};
+  Duration spent{};
+
+  LoadResult operator()(const LoadPlan& plan) {
+    constexpr double kService_s = 45e-6;
+    const auto exponential = [&](double mean) { return -mean * std::log(stats::noise::uniform(random)); };
+    LoadResult load;
+    load.plan = plan;
+    load.connections_ok = plan.connections;
+    spent += plan.warmup + plan.duration + set_up;
+    load.interrupted = spent > most;
+    if (!plan.open_loop()) {
+      load.messages.verified = 22'200;
+      return load;
+    }
+    const double opens = std::chrono::duration<double>(plan.warmup).count();
+    const double closes = opens + std::chrono::duration<double>(plan.duration).count();
+    Histogram latency;
+    double free_at = 0, next_stall = stalls_per_s > 0 ? exponential(1 / stalls_per_s) : 1e9;
+    for (double due = exponential(1 / plan.rate_per_s); due < closes;
+         due += exponential(1 / plan.rate_per_s)) {
+      while (next_stall < std::max(due, free_at)) {
+        free_at = std::max(free_at, next_stall) + stall_s;
+        next_stall += stall_s + exponential(1 / stalls_per_s);
+      }
+      free_at = std::max(free_at, due) + kService_s;
+      if (due < opens) continue;
+      ++load.messages.sent, ++load.messages.verified;
+      latency.record(static_cast<std::uint64_t>(1e9 * (free_at - due)), 1);
+    }
+    load.latency = latency.distribution();
+    load.send_lateness = distribution_of({{1000, load.messages.sent}});
+    return load;
+  }
+};
+
+// A p99 of a tenth of a second in which the machine stands still is the machine's. What is searched is the
+// limit of the others.
+TEST(RateSearch, StallsOfTheMachineDoNotMoveTheLimit) {
+  constexpr double kLimit = 20'100;
+  const Criterion wanted{.figure = "p99", .quantile = 0.99, .limit = milliseconds(1)};
+  const LoadPlan step{.connections = 50, .duration = kSearchWindow, .warmup = kSearchWarmup};
+  const auto near = [&](double stalls_per_s, double stall_s) {
+    int near = 0;
+    for (unsigned seed = 1; seed <= 5; ++seed) {
+      Queue queue{.stalls_per_s = stalls_per_s, .stall_s = stall_s, .random = stats::Random(seed)};
+      const SearchResult found = search_rate(wanted, step, std::ref(queue));
+      near += found.limit && std::abs(found.limit->rate_per_s / kLimit - 1) < 0.1;
+    }
+    return near;
+  };
+  EXPECT_EQ(near(0, 0), 5);
+  EXPECT_EQ(near(1, 0.005), 5);
+  EXPECT_GE(near(3, 0.008), 4) << "every third try is spoilt";
+}
+
+// Latencies of servers, by the rate, and how many of 30 searches have the true limit in their interval. The
 // figure of each step has noise, as a p99 of a second has.
 struct Server {
   double (*p99_ms)(double rate_per_s);
@@ -215,14 +299,15 @@ double gentle(double rate_per_s) {
   return 0.1 * (1 + rate_per_s / 8e3);
 }
 
-constexpr int kSearches = 60;
+constexpr int kSearches = 30;
 
 int contained(const Server& server, double noise, unsigned seed) {
   stats::Random random(seed);
   int contained = 0;
   for (int i = 0; i < kSearches; ++i) {
-    RateSearch search(1000 * std::exp(0.7 * stats::noise::uniform(random)));
-    while (const auto rate = search.next()) {
+    RateSearch search(24e3 * std::exp(0.7 * stats::noise::uniform(random)), 400, 60e3);
+    for (int tries = 0; search.next() && tries < 60; ++tries) {
+      const auto rate = search.next();
       const double p99 = server.p99_ms(*rate) * std::exp(noise * stats::noise::normal(random));
       search.tried(p99 < server.limit_ms ? Held::yes : Held::no);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/figures/disturbance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

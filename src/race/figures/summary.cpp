@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "race/figures/summary.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "race/figures/disturbance.hpp"
