@@ -30,7 +30,7 @@ std::expected<Criterion, std::string> parse_criterion(std::string_view text);
 
 // A step, unless a longer one is asked for. Short ones see stalls of the machine in few of them.
 inline constexpr Duration kSearchWindow = std::chrono::milliseconds(100),
-                          kSearchWarmup = std::chrono::milliseconds(20);
+                          kSearchWarmup = std::chrono::milliseconds(50);
 
 enum class Held : std::uint8_t { yes, no, unknown };
 

@@ -101,9 +101,10 @@ std::string answer(const SearchResult& result) {
             ? fmt::format("{} held at {} before", what, report::plain_number(*result.highest_held))
             : fmt::format("{} held at no rate before", what));
   else if (result.limit)
-    text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {})", what,
+    text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {}), in a typical {}", what,
                        report::plain_number(result.limit->rate_per_s), 100 * kLimitConfidence,
-                       report::plain_number(result.limit->low), report::plain_number(result.limit->high)) +
+                       report::plain_number(result.limit->low), report::plain_number(result.limit->high),
+                       format_duration(result.steps.back().plan.duration)) +
            disturbed(result);
   else if (result.highest_held)
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
