@@ -124,7 +124,8 @@ void Race::add_race_to(Command command) {
            "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
   command
       .add_flag("--quick", flags.quick,
-                "3 rounds (unless --time or --precision is given); disturbed rounds are not run again")
+                "10 s for each case, or 3 rounds where trials are whole ones (unless --time, --rounds or "
+                "--precision is given); disturbed rounds are not run again")
       .group(group);
   command
       .add_flag("--full", full,

@@ -15,7 +15,7 @@ from program import JOUST, TESTS, Case, long, whose_races_count
 
 DOCS = os.path.join(os.path.dirname(TESTS), "docs")
 RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-d", "50ms", "-w", "10ms", "--quick",
-        "--allow-unranked")  # fmt: skip
+        "--rounds", 3, "--allow-unranked")  # fmt: skip
 # As short as a race can be.
 SHORT = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 1, "-d", "20ms", "--turn", "1ms", "-w", 0,
          "--rounds", 3, "--allow-unranked")  # fmt: skip

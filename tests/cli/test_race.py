@@ -79,9 +79,10 @@ class Race(Case):
 
     def test_a_quick_race_has_few_rounds(self):
         race = ("race", "--server", "epoll", "--dry-run")
-        self.assertIn(" in 3 rounds, ", run(*race, "--quick").stdout)
-        self.assertIn(" in 3 rounds, ", run(*race, "--quick", "--server", "poll").stdout)
-        self.assertNotIn(" in 3 rounds, ", run(*race).stdout)
+        self.assertIn(" 10.0 s", run(*race, "--quick").stdout)
+        self.assertIn(" 20.0 s", run(*race, "--quick", "--sweep", "connections=1,2").stdout)
+        self.assertNotIn(" 10.0 s", run(*race).stdout)
+        self.assertIn(" in 3 rounds, ", run(*race, "--quick", "--rounds", 3).stdout)
 
     def test_unix_sockets_race_beside_tcp(self):
         file = self.path("r.json")
@@ -128,7 +129,7 @@ class Race(Case):
 
     @whose_races_count
     def test_one_round_that_tells_nothing_is_no_success(self):
-        race = ("race", "--server", "epoll,epoll", "-c", 2, "-d", "60ms", "--rounds", 1)
+        race = ("race", "--server", "epoll,epoll", "-c", 2, "-d", "60ms", "--rounds", 1, "--turns", "off")
         done = run(*race)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("exit code 3: the race tells nothing of its contestants", done.stderr)

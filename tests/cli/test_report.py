@@ -14,7 +14,8 @@ import xml.etree.ElementTree
 
 from program import JOUST, Case, run
 
-RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "-d", "60ms", "-w", "20ms", "--quick")
+RACE = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 4, "-d", "60ms", "-w", "20ms", "--quick",
+        "--rounds", 3)  # fmt: skip
 
 
 class Report(Case):

@@ -23,7 +23,7 @@ class Results(Case):
         return subprocess.Popen([JOUST, *map(str, arguments)], stderr=subprocess.PIPE, text=True, **more)
 
     def test_a_result_is_kept_where_nothing_can_be_printed(self):
-        race = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 2, "-m", 20, "--quick")
+        race = ("race", "--server", "epoll,poll", "-p", "echo", "-c", 2, "-m", 20, "--quick", "--rounds", 3)
         for command in (*NULL, "-m", 5), race:
             file = self.path(f"{command[0]}.json")
             with open("/dev/full", "w", encoding="ascii") as full:

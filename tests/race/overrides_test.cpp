@@ -121,10 +121,16 @@ TEST(Overrides, OneClientReplacesThatOfEveryContestant) {
   for (const Contestant& contestant : scenario.contestants) EXPECT_EQ(contestant.client.engine, "io-uring");
 }
 
-TEST(Overrides, QuickIsThreeRoundsUnlessSaidOtherwise) {
-  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .quick = true}).rounds, 3U);
+TEST(Overrides, QuickIsTenSecondsUnlessSaidOtherwise) {
+  using std::chrono::seconds;
+  const Scenario quick = applied({.servers = {"epoll"}, .clients = {}, .quick = true});
+  EXPECT_EQ(quick.rounds, 0U);
+  EXPECT_EQ(quick.time, seconds(10));
+  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .time = seconds(30), .quick = true}).time,
+            seconds(30));
   EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .rounds = 8, .quick = true}).rounds, 8U);
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 2)).rounds, 2U);
+  EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 8)).rounds, 3U);
 }
 
 TEST(Overrides, LeaveTimeForTheLoadInATrial) {

@@ -23,6 +23,8 @@ class RaceOfWholeTrials : public testing::Test {
 TEST_F(RaceOfWholeTrials, EndsWhenItsTimeIsOver) {
   scenario.rounds = 0;
   EXPECT_EQ(run().rounds, kStandardRounds);
+  scenario.quick = true;
+  EXPECT_EQ(run().rounds, kQuickRounds);
   scenario.time = std::chrono::milliseconds(1);
   EXPECT_EQ(run().rounds, 1U) << "the first round is always run";
   scenario.cases.front().load.messages = 1;

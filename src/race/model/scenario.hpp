@@ -170,7 +170,7 @@ struct Scenario {
   bool allow_nothing = false;      // nor is a race that tells nothing of its contestants
   Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
-  bool quick = false;  // warn of disturbed rounds and do not repeat them
+  bool quick = false;  // few rounds of whole trials; disturbed ones are told, and not run again
   bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
@@ -183,6 +183,9 @@ struct Scenario {
   std::vector<Contestant> contestants{};
 };
 
+// What a quick race has at most: this time for each case, or so many rounds where trials are whole ones, or a
+// number of rounds is given.
+inline constexpr Duration kQuickTime = std::chrono::seconds(10);
 inline constexpr std::uint64_t kQuickRounds = 3;
 inline constexpr std::uint64_t kStandardRounds = 10;
 inline constexpr std::uint64_t kMostRounds = 1000;

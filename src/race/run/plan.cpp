@@ -191,14 +191,14 @@ void shorten(CaseResult& result, Duration share) {
 // Sets how the race ends. Trials with a window of their own are no basis for a goal, because enough of them
 // for a precise result take hours. A race with such trials has a number of rounds, or as many of these as fit
 // into the time.
-void set_rule(Plan& plan, Duration time) {
+void set_rule(Plan& plan, const Scenario& scenario) {
   plan.by_time = true;
   plan.by_rule = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
-  plan.rounds = plan.by_rule ? kMostRounds : kStandardRounds;
+  plan.rounds = plan.by_rule ? kMostRounds : scenario.quick ? kQuickRounds : kStandardRounds;
   std::size_t entries = 0;
   for (const CaseResult& one : plan.cases) entries += one.entries.size();
   for (CaseResult& one : plan.cases)
-    if (plan.by_rule && one.plan.load.turns) shorten(one, time / static_cast<std::int64_t>(entries));
+    if (plan.by_rule && one.plan.load.turns) shorten(one, scenario.time / static_cast<std::int64_t>(entries));
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     result.plan.turn.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }
-  if (plan.rounds == 0) set_rule(plan, scenario.time);
+  if (plan.rounds == 0) set_rule(plan, scenario);
   begin_round(plan, 1);
   return plan;
 }
@@ -250,7 +250,7 @@ void give_up_turns(Plan& plan, const Scenario& scenario, std::size_t case_index,
   one.load.seed = seed;
   one.turn = {};
   if (!one.load.messages && !one.load.open_loop() && 2 * message > one.load.duration) one.load.messages = 1;
-  if (plan.by_rule) set_rule(plan, scenario.time);
+  if (plan.by_rule) set_rule(plan, scenario);
 }
 
 Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed) {

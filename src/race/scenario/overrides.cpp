@@ -212,7 +212,9 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   expand_sweeps(scenario);
   if (given.quick) {
     scenario.quick = true;
-    scenario.rounds = scenario.rounds == 0 ? kQuickRounds : std::min(scenario.rounds, kQuickRounds);
+    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    if (!given.precision)
+      scenario.time = std::min(scenario.time, kQuickTime * static_cast<std::int64_t>(scenario.cases.size()));
   }
   replace(scenario.rounds, given.rounds);
   if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
