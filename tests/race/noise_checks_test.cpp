@@ -168,6 +168,20 @@ TEST_F(Checks, RoundsThatResembleTheirNeighboursAreTold) {
   EXPECT_TRUE(has(found.detail, "successive rounds resemble each other (correlation 0.8")) << found.detail;
 }
 
+// One of them stands still in two rounds of twenty.
+TEST_F(Checks, SkewedRoundsAreTold) {
+  scenario.rounds = 20;
+  const auto plant_stalls = [&](double left) {
+    runner.alter = [left](const TrialOrder& order, std::size_t nth, Trial& trial) {
+      if (order.entry.contestant.name != "epoll") return;
+      trial.load->throughput_per_s *= nth % 10 == 4 ? left : 1 + 0.001 * static_cast<double>(nth % 3);
+    };
+    return check(8);
+  };
+  EXPECT_TRUE(has(plant_stalls(0.8).detail, "the rounds of epoll are skewed (-")) << check(8).detail;
+  EXPECT_FALSE(has(plant_stalls(1).detail, "skewed")) << check(8).detail;
+}
+
 TEST_F(Checks, TooFewMessagesAreTold) {
   plant("epoll", [](Trial& trial) { trial.load->latency = latencies({{1000, 90}}); });
   const CheckResult found = check(8);

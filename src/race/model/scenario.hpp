@@ -183,7 +183,7 @@ struct Scenario {
   std::vector<Contestant> contestants{};
 };
 
-// What a quick race has at most: this time for each case, or so many rounds where trials are whole ones, or a
+// A quick race has at most this time for each case, or so many rounds where trials are whole ones, or a
 // number of rounds is given.
 inline constexpr Duration kQuickTime = std::chrono::seconds(10);
 inline constexpr std::uint64_t kQuickRounds = 3;

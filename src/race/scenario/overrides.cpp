@@ -172,6 +172,20 @@ void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.client.wait, given.wait);
 }
 
+// Sets how long the race lasts.
+void set_length(const Overrides& given, Scenario& scenario) {
+  if (given.quick) {
+    scenario.quick = true;
+    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    if (!given.precision)
+      scenario.time = std::min(scenario.time, kQuickTime * static_cast<std::int64_t>(scenario.cases.size()));
+  }
+  replace(scenario.rounds, given.rounds);
+  if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
+  replace(scenario.time, given.time);
+  replace(scenario.precision, given.precision);
+}
+
 }  // namespace
 
 Scenario empty_scenario(const Catalogue& catalogue) {
@@ -210,16 +224,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto problem = objection_to_ready(given, scenario)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
-  if (given.quick) {
-    scenario.quick = true;
-    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
-    if (!given.precision)
-      scenario.time = std::min(scenario.time, kQuickTime * static_cast<std::int64_t>(scenario.cases.size()));
-  }
-  replace(scenario.rounds, given.rounds);
-  if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
-  replace(scenario.time, given.time);
-  replace(scenario.precision, given.precision);
+  set_length(given, scenario);
   replace(scenario.least_difference, given.least_difference);
   scenario.allow_unranked |= given.allow_unranked;
   scenario.allow_nothing |= given.allow_unranked;
