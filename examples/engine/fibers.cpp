@@ -16,7 +16,6 @@
 // by an exception of Boost.Context, so its local objects are destroyed as at a return. An exception of the
 // session must not leave a fiber: it is carried to serve(), where LoopCore counts it. Left out on purpose:
 // several threads, and fibers for accept and connect.
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <boost/context/fiber.hpp>
@@ -30,6 +29,7 @@
 
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_exchange.hpp"
 
 namespace joust {
@@ -50,34 +50,42 @@ struct FiberPeer : ReadyPeer {
   context::fiber fiber;          // the last member: destroyed first, because its stack refers to the others
 };
 
-class FiberLoop : public LoopCore<FiberPeer> {
+// The peers and their fibers. Polled adds the wait, here with epoll.
+class FiberCore : public LoopCore<FiberPeer> {
  public:
-  FiberLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  void run();
+  using Peer = FiberPeer;
+  FiberCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+      : LoopCore(hosting, stop, group, index), exchange_(hosting) {}
+
+ protected:
+  virtual void watch(Peer& peer, unsigned events) = 0;
+  static void take_reports(Reports /*reports*/) {}
+  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
+  bool awaits_stop() const { return !stopping_; }
+  void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
+  Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }
+  void ready_peer(Peer& peer, unsigned events, int error);
+  void ready_listener(const Listener& listener) { accept_peers(listener, SOCK_NONBLOCK); }
+  void request_stop() { stopping_ = true; }
+  void finish_turn();
 
  private:
-  using Peer = FiberPeer;
-
   void converse(Peer& peer);
   static void wait(Peer& peer) { peer.loop = std::move(peer.loop).resume(); }
 
   void begin(Peer& peer);
-  void dispatch(const epoll_event& event);
-  void ready(Peer& peer, unsigned events);
   void connect(Peer& peer) override;
   void serve(Peer& peer) override;
-  void watch(Peer& peer);
-  bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
+  void arm(Peer& peer);
   void drain();
 
   bool stopping_ = false;
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
   ReadyExchange exchange_;
-  EpollSet epoll_;
 };
 
 // Holds a connection from its beginning to its end. This is the fiber. Output is sent before more is read.
-void FiberLoop::converse(Peer& peer) {
+void FiberCore::converse(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   while (!connection.ended()) {
     const bool may_send = peer.sends_left > 0 && !is_batching();
@@ -95,7 +103,7 @@ void FiberLoop::converse(Peer& peer) {
 }
 
 // Makes the fiber of a peer. Its first resume() begins it.
-void FiberLoop::begin(Peer& peer) {
+void FiberCore::begin(Peer& peer) {
   const auto body = [this, &peer](context::fiber&& loop) {
     peer.loop = std::move(loop);
     try {
@@ -110,57 +118,21 @@ void FiberLoop::begin(Peer& peer) {
   peer.fiber = context::fiber(std::allocator_arg, context::protected_fixedsize_stack(kStackBytes), body);
 }
 
-FiberLoop::FiberLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : LoopCore(hosting, stop, group, index), exchange_(hosting) {
-  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
-  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  epoll_.add(listeners());
-}
-
-void FiberLoop::run() {
-  while (!over()) {
-    start_dials(SOCK_NONBLOCK);
-    epoll_.watch(listeners(), !listeners().empty() && !accepting_paused());
-    const Duration most = unfinished_.empty() ? next_wait() : Duration::zero();
-    for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()")))
-      dispatch(event);
-    resume(unfinished_);
-    fire_deadlines();
-    pass_publications();
-    if (stopping_ && !draining()) drain();
-    sweep();
-  }
-}
-
-void FiberLoop::dispatch(const epoll_event& event) {
-  void* const tag = event.data.ptr;
-  if (tag == &stop()) {
-    stopping_ = true;
-    epoll_.remove(listeners());
-    return epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
-  }
-  if (tag == &inbox()) return admit_dealt();
-  for (const Listener* listener : listeners())
-    if (tag == listener) return accept_peers(*listener, SOCK_NONBLOCK);
-  ready(*static_cast<Peer*>(tag), event.events);
-}
-
-void FiberLoop::ready(Peer& peer, unsigned events) {
+void FiberCore::ready_peer(Peer& peer, unsigned events, int /*error*/) {
   if (peer.leaving) return;
   if (!peer.connection) return guarded(peer, [&] { finish_dial(peer, connect_result(peer.socket.get())); });
   guarded(peer, [&] { ReadyExchange::note_events(peer, events, now()); });
   attend(peer);
 }
 
-void FiberLoop::connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
-  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
-  watch(peer);
+void FiberCore::connect(Peer& peer) {
+  const int error = exchange_.connect(peer, endpoint_of(peer));
+  if (error != EINPROGRESS) return finish_dial(peer, error);
+  arm(peer);
 }
 
 // Resumes the fiber of the peer, which runs until it can neither read nor send, or has used up its quota.
-void FiberLoop::serve(Peer& peer) {
+void FiberCore::serve(Peer& peer) {
   StreamConnection& connection = *peer.connection;
   peer.read_until = connection.bytes_received() + hosting().limits.read_bytes_per_turn;
   peer.sends_left = kSendsPerTurn;
@@ -171,17 +143,24 @@ void FiberLoop::serve(Peer& peer) {
     ReadyExchange::look_for_reset(peer, now());
   if (connection.ended()) return;
   if (peer.sends_left == 0 || (peer.readable && connection.wants_input())) unfinished_.push(peer);
-  watch(peer);
+  arm(peer);
 }
 
 // Edge-triggered, input is always watched; output only while the socket is full.
-void FiberLoop::watch(Peer& peer) {
-  const unsigned input = peer.connection ? EPOLLIN | EPOLLRDHUP : 0U;
-  const unsigned output = peer.connection && peer.writable ? 0U : unsigned{EPOLLOUT};
-  epoll_.watch(peer.socket.get(), peer, input | output | EPOLLET);
+void FiberCore::arm(Peer& peer) {
+  const unsigned events = (peer.connection ? POLLIN : 0U) | (peer.connection && peer.writable ? 0U : POLLOUT);
+  if (events != peer.armed) watch(peer, events);
 }
 
-void FiberLoop::drain() {
+void FiberCore::finish_turn() {
+  resume(unfinished_);
+  fire_deadlines();
+  pass_publications();
+  if (stopping_ && !draining()) drain();
+  sweep();
+}
+
+void FiberCore::drain() {
   end_accepting(SOCK_NONBLOCK);
   for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived
   begin_drain();
@@ -193,7 +172,7 @@ extern const Engine kFibers{
     .name = "fibers",
     .summary = "fibers of Boost.Context on one thread, resumed by an epoll loop",
     .threads = "one",
-    .run = run_loops<FiberLoop>,
+    .run = run_loops<Polled<FiberCore, Epoll>>,
 };
 
 }  // namespace joust

@@ -2,11 +2,25 @@
 """The functions of a C++ source by their names, as the pages quote them."""
 
 import re
+import textwrap
 
 
 def function(text, name):
-    """The function of this name at the left margin, with the comment above it; or None."""
-    lines = text.split("\n")
+    """The function of this name at the left margin, or in the body of its class, with the comment above it;
+    or None."""
+    found = at_margin(text.split("\n"), name)
+    owner, _, member = name.rpartition("::")
+    if found is not None or not owner:
+        return found
+    body = re.search(rf"^class {owner}\b[^;]*?\{{\n(.*?)^}};", text, re.DOTALL | re.MULTILINE)
+    if body is None:
+        return None
+    members = re.sub(r"^ \w+:\n", "", body[1], flags=re.MULTILINE)  # public, private
+    return at_margin(textwrap.dedent(members).split("\n"), member)
+
+
+def at_margin(lines, name):
+    """The function of this name at the left margin of these lines, with the comment above it; or None."""
     head = re.compile(rf"^(?![\s/#}}]).*(?<![\w:]){re.escape(name)}\(")
     for first, line in enumerate(lines):
         if not head.match(line):
@@ -18,7 +32,7 @@ def function(text, name):
             continue  # a declaration
         while lines[last] != "}":
             last += 1
-        while lines[first - 1].startswith("//"):
+        while first > 0 and lines[first - 1].startswith(("//", "template")):
             first -= 1
         return "\n".join(lines[first:last + 1])
     return None

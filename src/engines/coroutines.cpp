@@ -22,19 +22,15 @@
 // its frames, which the loop does only while they are suspended, so no coroutine has code for that. Left out
 // on purpose: several threads, for which handles would need a lock (see asio-coroutines); level-triggered
 // events.
-#include <sys/epoll.h>
-#include <sys/socket.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <coroutine>
 #include <deque>
-#include <span>
 #include <stdexcept>
 
 #include "engines/coroutines/peer.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_exchange.hpp"
 
 namespace joust {
@@ -42,13 +38,25 @@ namespace {
 
 constexpr unsigned kSendsPerTurn = 16;
 
-class CoroutineLoop : public LoopCore<CoroutinePeer> {
+// The peers and their coroutines. Polled adds the loop, which resumes them.
+class CoroutineCore : public LoopCore<CoroutinePeer> {
  public:
-  CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  void run();
+  using Peer = CoroutinePeer;
+  CoroutineCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
+
+ protected:
+  virtual void watch(Peer& peer, unsigned events) = 0;
+  static void take_reports(Reports /*reports*/) {}
+  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
+  bool awaits_stop() const { return !stopping_; }
+  void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
+  Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }
+  void ready_peer(Peer& peer, unsigned events, int error);
+  void ready_listener(const Listener& listener);
+  void request_stop() { stopping_ = true; }
+  void finish_turn();
 
  private:
-  using Peer = CoroutinePeer;
   class Read;
   class Write;
 
@@ -60,32 +68,25 @@ class CoroutineLoop : public LoopCore<CoroutinePeer> {
   Task<int> result_of_connect(Peer& peer);
   Task<> accept(Acceptor& acceptor);
 
-  // The loop, which resumes them.
-  void dispatch(const epoll_event& event);
-  void ready(Peer& peer, unsigned events);
+  // Their resumers.
   void connect(Peer& peer) override;
   void tell(Peer& peer, News news) override;
   void serve(Peer& peer) override;
   void begin(Peer& peer);
   bool may_write(const Peer& peer) const { return !is_batching() && peer.may_write(); }
-  void watch(Peer& peer);
-  bool let_go(Peer& peer) override { return epoll_.let_go(peer); }
-  const Peer* peer_of(std::span<const epoll_event> events, std::size_t i);
-  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
-  void drain();
+  void arm(Peer& peer);
 
   bool stopping_ = false;
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
   ReadyExchange exchange_;
-  EpollSet epoll_;
   std::deque<Acceptor> acceptors_;
 };
 
 // Waits until the session wants input and the socket has some; then makes one recv (or a splice, for a file).
 // Output is sent first, so that each read is answered before the next one.
-class CoroutineLoop::Read : public Waiter::Awaitable {
+class CoroutineCore::Read : public Waiter::Awaitable {
  public:
-  Read(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.input), loop_(loop), peer_(peer) {}
+  Read(CoroutineCore& loop, Peer& peer) : Awaitable(peer.input), loop_(loop), peer_(peer) {}
   bool await_ready() const { return peer_.may_read() && !sender_may_go_on(); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> receiver) {
     Awaitable::await_suspend(receiver);
@@ -96,14 +97,14 @@ class CoroutineLoop::Read : public Waiter::Awaitable {
  private:
   bool sender_may_go_on() const { return peer_.output.is_waited_at() && loop_.may_write(peer_); }
 
-  CoroutineLoop& loop_;
+  CoroutineCore& loop_;
   Peer& peer_;
 };
 
 // Waits until the session has output and the socket has room; then makes one send (or sendfile).
-class CoroutineLoop::Write : public Waiter::Awaitable {
+class CoroutineCore::Write : public Waiter::Awaitable {
  public:
-  Write(CoroutineLoop& loop, Peer& peer) : Awaitable(peer.output), loop_(loop), peer_(peer) {}
+  Write(CoroutineCore& loop, Peer& peer) : Awaitable(peer.output), loop_(loop), peer_(peer) {}
   bool await_ready() const { return loop_.may_write(peer_); }
   std::coroutine_handle<> await_suspend(std::coroutine_handle<> sender) {
     Awaitable::await_suspend(sender);
@@ -115,57 +116,52 @@ class CoroutineLoop::Write : public Waiter::Awaitable {
   }
 
  private:
-  CoroutineLoop& loop_;
+  CoroutineCore& loop_;
   Peer& peer_;
 };
 
-Task<> CoroutineLoop::receive(Peer& peer) {
+Task<> CoroutineCore::receive(Peer& peer) {
   while (peer.live()) co_await Read(*this, peer);
 }
 
 // Sends until the session has finished; then the peer reads our end of stream, and the receiver goes on until
 // it reads the peer's.
-Task<> CoroutineLoop::send(Peer& peer) {
+Task<> CoroutineCore::send(Peer& peer) {
   while (!peer.connection->wants_shutdown()) co_await Write(*this, peer);
   end_stream(peer.socket.get(), *peer.connection, now());
 }
 
 // Sleeps until the earliest deadline of the connection. LoopCore keeps all deadlines in one queue.
-Task<> CoroutineLoop::keep_time(Peer& peer) {
+Task<> CoroutineCore::keep_time(Peer& peer) {
   while (peer.live()) {
     co_await peer.alarm;
     peer.connection->on_time(now());
   }
 }
 
-Task<> CoroutineLoop::dial(Peer& peer) {
+Task<> CoroutineCore::dial(Peer& peer) {
   const int error = co_await result_of_connect(peer);
   finish_dial(peer, error);
 }
 
-Task<int> CoroutineLoop::result_of_connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
-  if (result == 0) co_return 0;
-  if (errno != EINPROGRESS) co_return errno;
-  watch(peer);
+Task<int> CoroutineCore::result_of_connect(Peer& peer) {
+  const int error = exchange_.connect(peer, endpoint_of(peer));
+  if (error != EINPROGRESS) co_return error;
+  arm(peer);
   co_await peer.connected;
   co_return connect_result(peer.socket.get());
 }
 
 // Accepts a limited number of peers at a time, so that connected peers are served in between.
-Task<> CoroutineLoop::accept(Acceptor& acceptor) {
+Task<> CoroutineCore::accept(Acceptor& acceptor) {
   while (true) {
     co_await acceptor.newcomer;
     accept_peers(acceptor.listener, SOCK_NONBLOCK);
   }
 }
 
-CoroutineLoop::CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
+CoroutineCore::CoroutineCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
     : LoopCore(hosting, stop, group, index), exchange_(hosting) {
-  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
-  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
-  epoll_.add(listeners());
   for (const Listener* listener : listeners()) {
     Acceptor& acceptor = acceptors_.emplace_back(*listener);
     acceptor.task = accept(acceptor);
@@ -173,49 +169,15 @@ CoroutineLoop::CoroutineLoop(const Hosting& hosting, Stop& stop, LoopGroup& grou
   }
 }
 
-void CoroutineLoop::run() {
-  while (!over()) {
-    start_dials(SOCK_NONBLOCK);
-    epoll_.watch(listeners(), accepts());
-    const Duration most = unfinished_.empty() ? next_wait() : Duration::zero();
-    const auto events = epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"));
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
-      dispatch(events[i]);
-    }
-    resume(unfinished_);
-    fire_deadlines();
-    pass_publications();
-    if (stopping_ && !draining()) drain();
-    sweep();
+void CoroutineCore::ready_listener(const Listener& listener) {
+  for (Acceptor& acceptor : acceptors_) {
+    if (&acceptor.listener != &listener) continue;
+    if (accepts()) acceptor.newcomer.resume();
+    acceptor.task.surface();
   }
 }
 
-// Returns null if no such event exists, or if the event is not a peer's.
-const CoroutinePeer* CoroutineLoop::peer_of(std::span<const epoll_event> events, std::size_t i) {
-  const void* const tag = i < events.size() ? events[i].data.ptr : nullptr;
-  const auto same = [tag](const Acceptor& acceptor) { return tag == &acceptor.listener; };
-  if (tag == &stop() || tag == &inbox() || std::ranges::any_of(acceptors_, same)) return nullptr;
-  return static_cast<const Peer*>(tag);
-}
-
-void CoroutineLoop::dispatch(const epoll_event& event) {
-  void* const tag = event.data.ptr;
-  if (tag == &stop()) {
-    stopping_ = true;
-    epoll_.remove(listeners());
-    return epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
-  }
-  if (tag == &inbox()) return admit_dealt();
-  for (Acceptor& acceptor : acceptors_)
-    if (tag == &acceptor.listener) {
-      if (accepts()) acceptor.newcomer.resume();
-      return acceptor.task.surface();
-    }
-  ready(*static_cast<Peer*>(tag), event.events);
-}
-
-void CoroutineLoop::ready(Peer& peer, unsigned events) {
+void CoroutineCore::ready_peer(Peer& peer, unsigned events, int /*error*/) {
   if (peer.leaving) return;
   if (!peer.connection)
     return guarded(peer, [&] {
@@ -226,13 +188,13 @@ void CoroutineLoop::ready(Peer& peer, unsigned events) {
   attend(peer);
 }
 
-void CoroutineLoop::connect(Peer& peer) {
+void CoroutineCore::connect(Peer& peer) {
   peer.dialler = dial(peer);
   peer.dialler.start();
   peer.dialler.surface();
 }
 
-void CoroutineLoop::tell(Peer& peer, News news) {
+void CoroutineCore::tell(Peer& peer, News news) {
   if (news != News::deadline) return LoopCore::tell(peer, news);
   stamp();
   peer.alarm.resume();
@@ -241,7 +203,7 @@ void CoroutineLoop::tell(Peer& peer, News news) {
 }
 
 // Resumes the coroutine of the peer that may go on; that coroutine resumes the other one.
-void CoroutineLoop::serve(Peer& peer) {
+void CoroutineCore::serve(Peer& peer) {
   peer.read_until = peer.connection->bytes_received() + hosting().limits.read_bytes_per_turn;
   peer.sends_left = kSendsPerTurn;
   if (!peer.receiver.frame()) begin(peer);
@@ -257,10 +219,10 @@ void CoroutineLoop::serve(Peer& peer) {
     ReadyExchange::look_for_reset(peer, now());
   if (connection.ended()) return;
   if (peer.sends_left == 0 || (peer.readable && connection.wants_input())) unfinished_.push(peer);
-  watch(peer);
+  arm(peer);
 }
 
-void CoroutineLoop::begin(Peer& peer) {
+void CoroutineCore::begin(Peer& peer) {
   peer.keeper = keep_time(peer);
   peer.sender = send(peer);
   peer.receiver = receive(peer);
@@ -270,22 +232,27 @@ void CoroutineLoop::begin(Peer& peer) {
 }
 
 // Edge-triggered, input is always watched; output only while the socket is full.
-void CoroutineLoop::watch(Peer& peer) {
-  const unsigned input = peer.connection ? EPOLLIN | EPOLLRDHUP : 0U;
-  const unsigned output = peer.connection && peer.writable ? 0U : unsigned{EPOLLOUT};
-  epoll_.watch(peer.socket.get(), peer, input | output | EPOLLET);
+void CoroutineCore::arm(Peer& peer) {
+  const unsigned events = (peer.connection ? POLLIN : 0U) | (peer.connection && peer.writable ? 0U : POLLOUT);
+  if (events != peer.armed) watch(peer, events);
 }
 
-void CoroutineLoop::drain() {
-  end_accepting(SOCK_NONBLOCK);
-  acceptors_.clear();
-  for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived
-  begin_drain();
+void CoroutineCore::finish_turn() {
+  resume(unfinished_);
+  fire_deadlines();
+  pass_publications();
+  if (stopping_ && !draining()) {
+    end_accepting(SOCK_NONBLOCK);
+    acceptors_.clear();
+    for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived
+    begin_drain();
+  }
+  sweep();
 }
 
 void run(const Hosting& hosting, Stop& stop) {
   const auto frames = TaskFrames::alive();
-  run_loops<CoroutineLoop>(hosting, stop);
+  run_loops<Polled<CoroutineCore, Epoll>>(hosting, stop);
   if (TaskFrames::alive() != frames) throw std::logic_error("coroutines: frames are left");
 }
 

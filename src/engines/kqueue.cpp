@@ -29,191 +29,111 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <vector>
 
 #include "base/check.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {
+namespace {
 
-KqueueSet::KqueueSet() : queue_(checked(::kqueue(), "kqueue()")) {}
+constexpr std::size_t kChangesPerTurn = 256;  // more follow at once, without waiting
 
-KqueueSet::Event KqueueSet::change(int fd, int filter, unsigned flags, void* tag) {
-  Event change;
-  EV_SET(&change, static_cast<unsigned>(fd), static_cast<short>(filter), static_cast<unsigned short>(flags),
-         0, 0, tag);
-  return change;
+}  // namespace
+
+Kqueue::Kqueue(const Hosting& /*hosting*/) : queue_(checked(::kqueue(), "kqueue()")) {}
+
+void Kqueue::change(int fd, int filter, unsigned flags, Watched* what) {
+  EV_SET(&changes_.emplace_back(), static_cast<unsigned>(fd), static_cast<short>(filter),
+         static_cast<unsigned short>(flags), 0, 0, what);
 }
 
-void KqueueSet::make(std::span<const Event> changes) {
-  const int count = static_cast<int>(changes.size());
+// A change is handed over by the next wait, and a refused one comes back as an event. Doors are
+// level-triggered.
+void Kqueue::watch(int fd, Watched& what, unsigned events) {
+  if ((events & kOnce) != 0) return watch_once(fd, what, events);
+  const unsigned armed = what.armed == Watched::kUnwatched ? 0 : what.armed;
+  if (what.kind != Watched::Kind::peer) {
+    const unsigned first = what.armed == Watched::kUnwatched ? EV_ADD : 0U;
+    change(fd, EVFILT_READ, first | (events != 0 ? EV_ENABLE : EV_DISABLE), &what);
+    what.armed = events;
+    return;
+  }
+  if ((events & ~armed & POLLIN) != 0) change(fd, EVFILT_READ, EV_ADD | EV_CLEAR, &what);
+  if ((events & POLLOUT) != 0) change(fd, EVFILT_WRITE, EV_ADD | EV_CLEAR | EV_ONESHOT, &what);
+  what.armed = (armed | events) & POLLIN;
+}
+
+// For a pool, any thread: makes its changes at once. EV_DISPATCH disables a filter after a report. A reset is
+// watched by a filter with EV_CLEAR instead, of the same kind as that of input: it reports each change once.
+void Kqueue::watch_once(int fd, Watched& what, unsigned events) {
+  unsigned armed = what.armed == Watched::kUnwatched ? 0 : what.armed;
+  std::array<Event, 3> changes;
+  int count = 0;
+  const auto set = [&](int filter, unsigned mode, unsigned bit, unsigned instead) {
+    const auto add = [&](unsigned flags) {
+      EV_SET(&changes[static_cast<std::size_t>(count++)], static_cast<unsigned>(fd),
+             static_cast<short>(filter), static_cast<unsigned short>(flags), 0, 0, &what);
+    };
+    if ((armed & instead) != 0) add(EV_DELETE);
+    if ((armed & bit) == 0) add(EV_ADD | mode);
+    if ((armed & bit) != 0 && mode == EV_DISPATCH) add(EV_ENABLE);
+    armed = (armed & ~instead) | bit;
+  };
+  if ((events & POLLIN) != 0) set(EVFILT_READ, EV_DISPATCH, POLLIN, kReset);
+  if ((events & POLLOUT) != 0) set(EVFILT_WRITE, EV_DISPATCH, POLLOUT, 0);
+  if ((events & kReset) != 0) set(EVFILT_READ, EV_CLEAR, kReset, POLLIN);
   checked(::kevent(queue_.get(), changes.data(), count, nullptr, 0, nullptr), "kevent(EV_ADD)");
+  what.armed = armed;
 }
 
-void KqueueSet::forget(int fd, int filter) {
-  const Event end = change(fd, filter, EV_DELETE, nullptr);
-  ::kevent(queue_.get(), &end, 1, nullptr, 0, nullptr);
-}
-
-void KqueueSet::before_close([[maybe_unused]] int socket) {
-#ifdef __linux__
-  forget(socket, EVFILT_READ);
-  forget(socket, EVFILT_WRITE);
+// The kernel ends the watches of a socket at close(), but libkqueue does not learn of it. A door is forgotten
+// while it is open.
+void Kqueue::forget(int fd, Watched& what) {
+  std::erase_if(changes_, [&](const Event& each) { return each.udata == &what; });
+#ifndef __linux__
+  if (what.kind == Watched::Kind::peer) return;
 #endif
+  for (const int filter : {EVFILT_READ, EVFILT_WRITE}) {
+    Event end;
+    EV_SET(&end, static_cast<unsigned>(fd), static_cast<short>(filter), EV_DELETE, 0, 0, nullptr);
+    ::kevent(queue_.get(), &end, 1, nullptr, 0, nullptr);
+  }
 }
 
-int KqueueSet::wait(std::span<const Event> changes, Duration most) {
-  const timespec timeout = to_timespec(most);
-  return ::kevent(queue_.get(), changes.data(), static_cast<int>(changes.size()), events_.data(),
-                  static_cast<int>(events_.size()), &timeout);
+// Changes of a call that has failed are handed over again: some kernels have applied them, and applying them
+// twice has no effect.
+int Kqueue::call(Duration most) {
+  const std::size_t count = std::min(changes_.size(), kChangesPerTurn);
+  const timespec timeout = to_timespec(count < changes_.size() ? Duration::zero() : most);
+  const int result = ::kevent(queue_.get(), changes_.data(), static_cast<int>(count), events_.data(),
+                              static_cast<int>(events_.size()), &timeout);
+  if (result >= 0) changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(count));
+  return result;
 }
 
-unsigned KqueueSet::events_of(const Event& event) {
+// Returns the owner of an event; null for a change that was made, and for a refused one of a listener that
+// was closed meanwhile. A peer that cannot be watched fails alone.
+Watched* Kqueue::taken(const Event& event) {
+  auto* const what = static_cast<Watched*>(event.udata);
+  if ((event.flags & EV_ERROR) == 0 || what == nullptr) return what;
+  if (event.data == 0 || what->kind == Watched::Kind::listener) return nullptr;
+  if (what->kind == Watched::Kind::peer) return what;
+  throw std::system_error(static_cast<int>(event.data), std::generic_category(), "kevent()");
+}
+
+unsigned Kqueue::reported(const Event& event) {
+  if ((event.flags & EV_ERROR) != 0) return POLLERR;
   const bool reads = event.filter == EVFILT_READ;
   const bool ends = (event.flags & EV_EOF) != 0;
   return (reads ? POLLIN : POLLOUT) | (reads && ends ? kReadHangUp : 0U) |
          (error_of(event) != 0 ? POLLERR : 0U);
 }
 
-int KqueueSet::error_of(const Event& event) {
+int Kqueue::error_of(const Event& event) {
+  if ((event.flags & EV_ERROR) != 0) return static_cast<int>(event.data);
   return (event.flags & EV_EOF) != 0 ? static_cast<int>(event.fflags) : 0;
 }
-
-namespace {
-
-using Event = KqueueSet::Event;
-
-constexpr std::size_t kChangesPerTurn = 256;  // more follow at once, without waiting
-
-class KqueueLoop : public ReadyLoop {
- public:
-  KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  void run();
-
- private:
-  // The filters of a peer, in ReadyPeer::armed.
-  static constexpr unsigned kInput = 1, kOutput = 2;
-
-  std::span<const Event> wait();
-  const Peer* peer_of(std::span<const Event> events, std::size_t i);
-  bool is_peer(const void* tag);
-  void dispatch(const Event& event);
-  void dispatch(Peer& peer, const Event& event);
-  void refused(const Event& change);
-  void watch(Peer& peer) override;
-  bool let_go(Peer& peer) override;
-  void watch_listeners();
-  void change(int fd, int filter, unsigned flags, void* tag) {
-    changes_.push_back(KqueueSet::change(fd, filter, flags, tag));
-  }
-
-  bool accepting_ = true;  // the listeners are watched
-  std::vector<Event> changes_;
-  KqueueSet queue_;
-};
-
-KqueueLoop::KqueueLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : ReadyLoop(hosting, stop, group, index) {
-  change(stop.fd(), EVFILT_READ, EV_ADD, &stop);
-  change(inbox().waker().fd(), EVFILT_READ, EV_ADD, &inbox());
-  for (Listener* const listener : listeners()) change(listener->fd(), EVFILT_READ, EV_ADD, listener);
-  queue_.make(changes_);
-  changes_.clear();
-}
-
-void KqueueLoop::run() {
-  while (!over()) {
-    start_dials();
-    watch_listeners();
-    const std::span<const Event> events = wait();
-    for (std::size_t i = 0; i < events.size(); ++i) {
-      fetch_ahead(peer_of(events, i + 1), peer_of(events, i + 2));
-      dispatch(events[i]);
-    }
-    finish_turn();
-  }
-}
-
-// Hands over the changes, and waits. Changes of a call that has failed are handed over again: some kernels
-// have applied them, and applying them twice has no effect.
-std::span<const Event> KqueueLoop::wait() {
-  const std::size_t count = std::min(changes_.size(), kChangesPerTurn);
-  const Duration most = count < changes_.size() ? Duration::zero() : next_wait();
-  const int result = queue_.wait(std::span(changes_).first(count), most);
-  const std::size_t ready = woken(result, "kevent()");
-  if (result >= 0) changes_.erase(changes_.begin(), changes_.begin() + static_cast<std::ptrdiff_t>(count));
-  return queue_.first(ready);
-}
-
-bool KqueueLoop::is_peer(const void* tag) {
-  const auto same = [tag](const Listener* listener) { return tag == listener; };
-  return tag != nullptr && tag != &stop() && tag != &inbox() &&
-         std::ranges::none_of(hosting().listeners, same);
-}
-
-// Returns null if no such event exists, or if the event is not a peer's.
-const ReadyPeer* KqueueLoop::peer_of(std::span<const Event> events, std::size_t i) {
-  const void* const tag = i < events.size() ? events[i].udata : nullptr;
-  return is_peer(tag) ? static_cast<const Peer*>(tag) : nullptr;
-}
-
-void KqueueLoop::dispatch(const Event& event) {
-  void* const tag = event.udata;
-  if ((event.flags & EV_ERROR) != 0) return refused(event);
-  if (is_peer(tag)) return dispatch(*static_cast<Peer*>(tag), event);
-  if (tag == &inbox()) return admit_dealt();
-  for (const Listener* listener : listeners())
-    if (tag == listener) return ready_listener(*listener);
-  if (tag != &stop() || !awaits_stop()) return;
-  queue_.forget(stop().fd(), EVFILT_READ);  // it stays readable, and would wake the loop at once
-  for (const Listener* listener : listeners()) queue_.forget(listener->fd(), EVFILT_READ);
-  request_stop();
-}
-
-void KqueueLoop::dispatch(Peer& peer, const Event& event) {
-  if (event.filter == EVFILT_WRITE) peer.armed &= ~kOutput;  // EV_ONESHOT
-  if (const int error = KqueueSet::error_of(event); error != 0) peer.error = error;
-  ready(peer, KqueueSet::events_of(event));
-}
-
-// Handles a refused change; `data` is the error. A listener may have been closed meanwhile. A peer that
-// cannot be watched fails alone.
-void KqueueLoop::refused(const Event& change) {
-  const int error = static_cast<int>(change.data);
-  if (error == 0 || (!is_peer(change.udata) && !awaits_stop())) return;
-  if (!is_peer(change.udata)) throw std::system_error(error, std::generic_category(), "kevent()");
-  Peer& peer = *static_cast<Peer*>(change.udata);
-  peer.error = error;
-  ready(peer, POLLERR);
-}
-
-void KqueueLoop::watch(Peer& peer) {
-  const bool output = !peer.connection || !peer.writable;  // without a connection, the peer is connecting
-  const unsigned wanted = (peer.connection ? kInput : 0) | (output ? kOutput : 0);
-  const unsigned armed = peer.armed == Peer::kUnwatched ? 0 : peer.armed;
-  const int fd = peer.socket.get();
-  if ((wanted & ~armed & kInput) != 0) change(fd, EVFILT_READ, EV_ADD | EV_CLEAR, &peer);
-  if ((wanted & ~armed & kOutput) != 0) change(fd, EVFILT_WRITE, EV_ADD | EV_CLEAR | EV_ONESHOT, &peer);
-  peer.armed = armed | wanted;
-}
-
-bool KqueueLoop::let_go(Peer& peer) {
-  std::erase_if(changes_, [&](const Event& change) { return change.udata == &peer; });
-  queue_.before_close(peer.socket.get());
-  return true;
-}
-
-// While accepting is paused, a non-empty accept queue would wake the loop again and again.
-void KqueueLoop::watch_listeners() {
-  if (listeners().empty() || accepting_ == accepts()) return;
-  accepting_ = accepts();
-  for (Listener* const listener : listeners())
-    change(listener->fd(), EVFILT_READ, accepting_ ? EV_ENABLE : EV_DISABLE, listener);
-}
-
-constexpr auto run = run_loops<KqueueLoop>;
-
-}  // namespace
 
 // Opens a kqueue of the process's own. So the objects that libkqueue keeps for the process (a thread and
 // descriptors) exist before the first run, and stay.
@@ -223,6 +143,11 @@ std::string kqueue_unavailable() {
   return error == 0 ? "" : "kqueue() fails: " + std::generic_category().message(error);
 }
 
+namespace {
+
+constexpr auto run = run_loops<Polled<ReadyLoop, Kqueue>>;
+
+}  // namespace
 }  // namespace joust
 
 #else

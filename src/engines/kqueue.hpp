@@ -10,9 +10,10 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
+#include <vector>
 
 #include "base/fd.hpp"
+#include "engines/loop/poller.hpp"
 #include "joust/time.hpp"
 #endif
 
@@ -23,35 +24,39 @@ std::string kqueue_unavailable();
 
 #ifdef JOUST_HAVE_KQUEUE
 
-// A kqueue and the events of one turn, with the calls in kqueue.cpp; kqueue-pool uses it too. change() and
-// make() may be called by any thread.
-class KqueueSet {
+// The poller of kqueue; kqueue.cpp has its calls. kqueue-pool waits with it too.
+class Kqueue {
  public:
-  using Event = struct kevent;  // the system call has the same name
+  explicit Kqueue(const Hosting& hosting);
 
-  KqueueSet();
-
-  static Event change(int fd, int filter, unsigned flags, void* tag);
-  // Makes the changes at once; throws std::system_error. Changes after one that is refused are not made.
-  void make(std::span<const Event> changes);
-  // Ends a watch at once, because the descriptor is about to be closed. A descriptor that is not watched is
-  // no error.
-  void forget(int fd, int filter);
-
-  // Ends the watches of a socket before close(). The kernel ends them by itself, but libkqueue does not learn
-  // of the close().
-  void before_close(int socket);
-
-  // Makes the changes, and waits. Returns the result of the call. A refused change comes back as an event.
-  int wait(std::span<const Event> changes, Duration most);
-  std::span<const Event> first(std::size_t count) const { return {events_.data(), count}; }
-
-  // Return the events of poll(2), and the error of the socket or 0, that an event reports.
-  static unsigned events_of(const Event& event);
-  static int error_of(const Event& event);
+  Reports reports() const { return {.changes = true}; }
+  void watch(int fd, Watched& what, unsigned events);
+  void forget(int fd, Watched& what);
+  template <typename Loop>
+  void wait(Loop& loop, Duration most) {
+    const std::size_t ready = loop.woken(call(most), "kevent()");
+    const auto at = [&](std::size_t i) {
+      return i < ready ? static_cast<Watched*>(events_[i].udata) : nullptr;
+    };
+    for (std::size_t i = 0; i < ready; ++i) {
+      loop.fetch_ahead(at(i + 1), at(i + 2));
+      if (Watched* const what = taken(events_[i]))
+        loop.ready(*what, reported(events_[i]), error_of(events_[i]));
+    }
+  }
 
  private:
+  using Event = struct kevent;  // the system call has the same name
+
+  void change(int fd, int filter, unsigned flags, Watched* what);
+  void watch_once(int fd, Watched& what, unsigned events);
+  int call(Duration most);
+  static Watched* taken(const Event& event);
+  static unsigned reported(const Event& event);
+  static int error_of(const Event& event);
+
   Fd queue_;
+  std::vector<Event> changes_;  // for the next wait
   std::array<Event, 512> events_{};
 };
 

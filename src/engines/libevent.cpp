@@ -18,82 +18,49 @@
 
 #include <cerrno>
 #include <memory>
-#include <vector>
+#include <system_error>
 
 #include "base/check.hpp"
-#include "engines/loop/callback_loop.hpp"
+#include "engines/loop/called_back.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_loop.hpp"
 
 namespace joust {
 namespace {
 
-class LibeventLoop : public CallbackLoop<ReadyLoop> {
+class Libevent {
  public:
-  LibeventLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  ~LibeventLoop() override;
-  void run();
+  explicit Libevent(const Hosting& hosting);
+
+  Reports reports() const { return {}; }
+  void watch(int fd, Watched& what, unsigned events);
+  void forget(int fd, Watched& /*what*/) { ::event_del(&watchers_.of(fd).io); }
+  template <typename Loop>
+  void wait(Loop& loop, Duration most);
 
  private:
   using Base = std::unique_ptr<event_base, void (*)(event_base*)>;
-  using Event = std::unique_ptr<event, void (*)(event*)>;
   struct Watcher {
-    event io;
-    LibeventLoop* loop;
-    Peer* peer;
+    event io{};
+    CalledBack* called_back = nullptr;
+    Watched* what = nullptr;
   };
 
   static Base make_base(bool precise);
   static void on_ready(evutil_socket_t fd, short events, void* watcher);
-  Event make_event(int fd, short events, event_callback_fn call);
-  void wait();
-  void watch_listeners();
-  void accept_from(int fd);
-  void watch(Peer& peer) override;
-  bool let_go(Peer& peer) override;
 
-  const Base base_;
+  CalledBack called_back_;
   Watchers<Watcher> watchers_;
-  std::vector<Event> accepting_;  // one for each listener
-  Event stop_;
-  Event inbox_;
-  Event timer_;
-  bool watches_listeners_ = false;
+  event timer_{};
+  const Base base_;  // ends first: it refers to the others
 };
 
-LibeventLoop::LibeventLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : CallbackLoop<ReadyLoop>(hosting, stop, group, index),
-      base_(make_base(hosting.options.paced)),
-      stop_(make_event(stop.fd(), EV_READ,
-                       [](evutil_socket_t, short, void* loop) {  // once: it stays readable
-                         auto& self = *static_cast<LibeventLoop*>(loop);
-                         self.on_event([&] {
-                           // Before the listeners are closed: another process may share them, and they would
-                           // stay in the library's set.
-                           self.accepting_.clear();
-                           self.request_stop();
-                         });
-                       })),
-      inbox_(make_event(inbox().waker().fd(), EV_READ | EV_PERSIST,
-                        [](evutil_socket_t, short, void* loop) {
-                          auto& self = *static_cast<LibeventLoop*>(loop);
-                          self.on_event([&] { self.admit_dealt(); });
-                        })),
-      timer_(make_event(-1, 0, [](evutil_socket_t, short, void*) {})) {
-  for (Listener* const listener : listeners())
-    accepting_.push_back(
-        make_event(listener->fd(), EV_READ | EV_PERSIST, [](evutil_socket_t fd, short, void* loop) {
-          static_cast<LibeventLoop*>(loop)->accept_from(static_cast<int>(fd));
-        }));
-  checked(::event_add(stop_.get(), nullptr), "event_add()");
-  checked(::event_add(inbox_.get(), nullptr), "event_add()");
+Libevent::Libevent(const Hosting& hosting) : base_(make_base(hosting.options.paced)) {
+  ::event_assign(
+      &timer_, base_.get(), -1, 0, [](evutil_socket_t, short, void*) {}, nullptr);
 }
 
-// The base still refers to the events of peers that are left after an immediate end.
-LibeventLoop::~LibeventLoop() {
-  for (const auto& peer : peers()) let_go(*peer);
-}
-
-LibeventLoop::Base LibeventLoop::make_base(bool precise) {
+Libevent::Base Libevent::make_base(bool precise) {
   const std::unique_ptr<event_config, void (*)(event_config*)> config(::event_config_new(),
                                                                       ::event_config_free);
   if (!config) throw std::bad_alloc();
@@ -106,84 +73,43 @@ LibeventLoop::Base LibeventLoop::make_base(bool precise) {
   return base;
 }
 
-LibeventLoop::Event LibeventLoop::make_event(int fd, short events, event_callback_fn call) {
-  Event made(::event_new(base_.get(), fd, events, call, this), ::event_free);
-  if (!made) throw std::bad_alloc();
-  return made;
+void Libevent::on_ready(evutil_socket_t /*fd*/, short events, void* watcher) {
+  const Watcher& ready = *static_cast<Watcher*>(watcher);
+  ready.called_back->report(
+      *ready.what, ((events & EV_READ) != 0 ? POLLIN : 0U) | ((events & EV_WRITE) != 0 ? POLLOUT : 0U));
 }
 
-void LibeventLoop::run() {
-  while (!over()) {
-    start_dials();
-    watch_listeners();
-    wait();
-    finish_turn();
-  }
+// A peer without an interest is watched for room, edge-triggered: the library reports an error as room, and
+// says so once.
+void Libevent::watch(int fd, Watched& what, unsigned events) {
+  Watcher& watcher = watchers_.of(fd);
+  if (what.armed != Watched::kUnwatched) ::event_del(&watcher.io);
+  what.armed = Watched::kUnwatched;
+  watcher.called_back = &called_back_;
+  watcher.what = &what;
+  const int ready = events == kReset
+                        ? EV_WRITE | EV_ET
+                        : ((events & POLLIN) != 0 ? EV_READ : 0) | ((events & POLLOUT) != 0 ? EV_WRITE : 0);
+  ::event_assign(&watcher.io, base_.get(), fd, static_cast<short>(ready | EV_PERSIST), on_ready, &watcher);
+  if (ready != 0) checked(::event_add(&watcher.io, nullptr), "event_add({})", fd);
+  what.armed = events;
 }
 
-// Waits once, and runs the callbacks of all that is ready.
-void LibeventLoop::wait() {
-  const Duration most = next_wait();
-  if (most > Duration::zero() && most < WaitStrategy::kForever) {
-    const timeval timeout = to_timeval(most);
-    checked(::event_add(timer_.get(), &timeout), "event_add()");
-  } else {
-    ::event_del(timer_.get());
-  }
-  errno = 0;
-  // EVLOOP_NONBLOCK alone would go on as long as anything is ready.
-  const int result =
-      ::event_base_loop(base_.get(), EVLOOP_ONCE | (most == Duration::zero() ? EVLOOP_NONBLOCK : 0));
-  if (result < 0) woken(result, "event_base_loop()");
-  finish_callbacks();
-}
-
-// While accepting is paused, the accept queue would wake the loop again and again.
-void LibeventLoop::watch_listeners() {
-  if (listeners().empty() || watches_listeners_ == accepts()) return;
-  watches_listeners_ = accepts();
-  for (const Event& one : accepting_)
-    checked(watches_listeners_ ? ::event_add(one.get(), nullptr) : ::event_del(one.get()), "event_add()");
-}
-
-void LibeventLoop::accept_from(int fd) {
-  on_event([&] {
-    for (const Listener* listener : listeners())
-      if (listener->fd() == fd) return ready_listener(*listener);
+// Waits once, and runs the callbacks of all that is ready. EVLOOP_NONBLOCK alone would go on as long as
+// anything is ready.
+template <typename Loop>
+void Libevent::wait(Loop& loop, Duration most) {
+  const bool waits = most > Duration::zero();
+  const timeval timeout = to_timeval(most);
+  if (waits && most < WaitStrategy::kForever)
+    checked(::event_add(&timer_, &timeout), "event_add()");
+  else
+    ::event_del(&timer_);
+  called_back_.during(loop, [&] {
+    errno = 0;
+    const int result = ::event_base_loop(base_.get(), EVLOOP_ONCE | (waits ? 0 : EVLOOP_NONBLOCK));
+    if (result < 0) loop.woken(result, "event_base_loop()");
   });
-}
-
-void LibeventLoop::on_ready(evutil_socket_t /*fd*/, short events, void* watcher) {
-  auto& [io, loop, peer] = *static_cast<Watcher*>(watcher);
-  loop->on_event([&] {
-    if (peer->armed == 0) loop->look_for_reset(*peer);
-    loop->ready(*peer, ((events & EV_READ) != 0 ? POLLIN : 0U) | ((events & EV_WRITE) != 0 ? POLLOUT : 0U));
-  });
-}
-
-// Watches a peer without an interest for room, edge-triggered: the library reports an error as room, and says
-// so once.
-void LibeventLoop::watch(Peer& peer) {
-  const unsigned wanted = interest(peer);
-  if (wanted == peer.armed) return;
-  Watcher& watcher = watchers_.of(peer.socket.get());
-  if (peer.armed != Peer::kUnwatched) ::event_del(&watcher.io);
-  peer.armed = Peer::kUnwatched;
-  watcher.loop = this;
-  watcher.peer = &peer;
-  const int events = wanted == 0
-                         ? EV_WRITE | EV_ET
-                         : ((wanted & POLLIN) != 0 ? EV_READ : 0) | ((wanted & POLLOUT) != 0 ? EV_WRITE : 0);
-  ::event_assign(&watcher.io, base_.get(), peer.socket.get(), static_cast<short>(events | EV_PERSIST),
-                 on_ready, &watcher);
-  checked(::event_add(&watcher.io, nullptr), "event_add({})", peer.socket.get());
-  peer.armed = wanted;
-}
-
-bool LibeventLoop::let_go(Peer& peer) {
-  if (peer.armed != Peer::kUnwatched) ::event_del(&watchers_.of(peer.socket.get()).io);
-  peer.armed = Peer::kUnwatched;
-  return true;
 }
 
 }  // namespace
@@ -193,7 +119,7 @@ extern const Engine kLibevent{
     .summary = "libevent: plain events on its loop, called back for each ready socket",
     .several_loops = true,
     .threads = "one per loop (-t)",
-    .run = run_loops<LibeventLoop>,
+    .run = run_loops<Polled<ReadyLoop, Libevent>>,
 };
 
 }  // namespace joust

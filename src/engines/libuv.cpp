@@ -24,7 +24,7 @@
 #include <deque>
 #include <system_error>
 
-#include "engines/loop/callback_loop.hpp"
+#include "engines/loop/called_back.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 
@@ -80,15 +80,20 @@ struct Poll {
   bool polls = false, is_closing = false;
 };
 
-class LibuvLoop : public CallbackLoop<LoopCore<UvPeer>> {
+class LibuvLoop : public LoopCore<UvPeer> {
  public:
   using Peer = UvPeer;
 
   LibuvLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
   ~LibuvLoop() override;
   void run();
+  using LoopCore::found_work;
 
  private:
+  template <typename Step>
+  void on_event(Step&& event) noexcept {
+    called_back_.step(*this, event);
+  }
   void add_polls(Stop& stop);
   void close_loop();
   Poll& add_poll(int fd, const Listener* listener = nullptr);
@@ -111,6 +116,8 @@ class LibuvLoop : public CallbackLoop<LoopCore<UvPeer>> {
   void stop_by_and_by();
   void note_plain_files();
 
+  CalledBack called_back_;
+  bool was_called_ = false;  // in the last wait
   uv_loop_t loop_{};
   uv_timer_t timer_{};
   std::deque<Poll> polls_;  // the stop, the inbox, the listeners
@@ -127,7 +134,7 @@ LibuvLoop& loop_of(const uv_handle_t* handle) {
 }
 
 LibuvLoop::LibuvLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : CallbackLoop<LoopCore<UvPeer>>(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {
+    : LoopCore(hosting, stop, group, index), buffer_(hosting.limits.read_bytes) {
   succeed(::uv_loop_init(&loop_), "uv_loop_init()");
   ::uv_timer_init(&loop_, &timer_);
   try {
@@ -218,7 +225,7 @@ void LibuvLoop::wait() {
   } else {
     ::uv_run(&loop_, UV_RUN_NOWAIT);
   }
-  finish_callbacks();
+  was_called_ = called_back_.finish(*this);
 }
 
 // During a stop, what has arrived is read before the sessions are asked to finish.
@@ -232,7 +239,7 @@ void LibuvLoop::stop_by_and_by() {
   end_accepting(SOCK_NONBLOCK);
   if (!may_drain()) return;
   admit_dealt();
-  if (turns_of_stop_++ == 0 || (was_called() && turns_of_stop_ < kMostTurnsOfStop)) return;
+  if (turns_of_stop_++ == 0 || (was_called_ && turns_of_stop_ < kMostTurnsOfStop)) return;
   begin_drain();
 }
 

@@ -2,7 +2,7 @@
 //
 // select-blocking: one thread asks select which sockets are ready, and then calls blocking recv and send.
 //
-//     fill the sets --> select --> for each ready socket:  recv --> session --> send
+//     copy the sets --> select --> for each ready socket:  recv --> session --> send
 //          ^                                                                     |
 //          +----- deadlines <----- publications <----- the unfinished <----------+
 //
@@ -20,14 +20,11 @@
 //   - connect blocks until the peer answers, or for the time limit of sends. Then it goes on in the kernel,
 //     and select reports its end as room to send.
 //
-// The sets are filled anew for each wait, as in most programs that use select; the engine `select` keeps
-// them. Left out on purpose: several loops, because they would share the delays, not avoid them.
-#include <poll.h>
+// It waits as the engine `select` does. Left out on purpose: several loops, because they would share the
+// delays, not avoid them.
 #include <sys/ioctl.h>
-#include <sys/select.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -36,15 +33,15 @@
 #include "base/check.hpp"
 #include "base/system/sockets.hpp"
 #include "engines/files/file_io.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_loop.hpp"
-#include "engines/loop/socket_set.hpp"
+#include "engines/select.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
 
 constexpr Duration kLongestCall = std::chrono::milliseconds(20);
-constexpr Duration kLookEvery = std::chrono::milliseconds(100);  // for resets of peers that are in no set
 constexpr std::size_t kMostPieces = 16;
 
 // Returns true for a call that the time limit or a signal has ended. The call is not repeated at once,
@@ -53,19 +50,13 @@ bool has_been_cut_short(int error) {
   return error == EAGAIN || error == EINTR;
 }
 
-// Sets the time limits of a peer's socket, before the first call that could block.
-void limit_calls(ReadyPeer& peer) {
-  if (peer.armed != ReadyPeer::kUnwatched) return;
-  set_timeout(peer.socket.get(), SO_RCVTIMEO, kLongestCall);
-  set_timeout(peer.socket.get(), SO_SNDTIMEO, kLongestCall);
-  peer.armed = 0;
-}
-
 // Makes the blocking calls that this engine is named after.
 class BlockingExchange : public ReadyExchange {
  public:
   BlockingExchange(const Hosting& hosting, const Stop& stop) : ReadyExchange(hosting), stop_(stop) {}
   int socket_flags() const override { return 0; }
+  void prepare(ReadyPeer& peer) const override;
+  int connect(ReadyPeer& peer, const Endpoint& to) const override;
   bool may_receive_again(const ReadyPeer& peer) const override;
 
  private:
@@ -76,6 +67,18 @@ class BlockingExchange : public ReadyExchange {
   const Stop& stop_;
 };
 
+void BlockingExchange::prepare(ReadyPeer& peer) const {
+  set_timeout(peer.socket.get(), SO_RCVTIMEO, kLongestCall);
+  set_timeout(peer.socket.get(), SO_SNDTIMEO, kLongestCall);
+}
+
+// A connect that a signal has interrupted goes on when it is called again.
+int BlockingExchange::connect(ReadyPeer& peer, const Endpoint& to) const {
+  prepare(peer);
+  const int result = retry_interrupted([&] { return ::connect(peer.socket.get(), to.raw(), to.size); });
+  return result == 0 ? 0 : errno == EALREADY ? EINPROGRESS : errno;
+}
+
 // Returns true only for bytes that are known to be there.
 bool BlockingExchange::may_receive_again(const ReadyPeer& peer) const {
   int bytes = 0;
@@ -84,7 +87,6 @@ bool BlockingExchange::may_receive_again(const ReadyPeer& peer) const {
 
 // Returns true if the buffer is full, because more bytes may follow.
 bool BlockingExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Time now) {
-  limit_calls(peer);
   StreamConnection& connection = *peer.connection;
   const ssize_t n = ::recv(peer.socket.get(), buffer.data(), buffer.size(), 0);
   if (n > 0)
@@ -98,7 +100,6 @@ bool BlockingExchange::receive(ReadyPeer& peer, std::span<std::byte> buffer, Tim
 
 // Returns false if not all has been sent: the rest has to wait until select reports room.
 bool BlockingExchange::send(ReadyPeer& peer, Time now) {
-  limit_calls(peer);
   const int socket = peer.socket.get();
   StreamConnection& connection = *peer.connection;
   if (const auto source = connection.source(); source && !stop_.requested()) {
@@ -128,99 +129,7 @@ class SelectBlockingLoop : public ReadyLoop {
  public:
   SelectBlockingLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
       : ReadyLoop(hosting, stop, group, index, std::make_unique<BlockingExchange>(hosting, stop)) {}
-  void run();
-
- private:
-  std::size_t wait();
-  void fill_sets();
-  void ask(int fd, unsigned events);
-  void dispatch();
-  void look_for_resets();
-  void connect(Peer& peer) override;
-  void watch(Peer& /*peer*/) override {}  // the sets are filled before each wait
-
-  SocketSet readable_, writable_;  // the question to select(), and its answer
-  int highest_ = -1;               // the highest descriptor in them
-  std::size_t asked_for_ = 0;      // the sets are for this number of peers(), from the first on
-  bool any_unasked_ = false;       // some of these peers have no interest, and are in no set
-  Time look_at_{};
 };
-
-void SelectBlockingLoop::run() {
-  while (!over()) {
-    start_dials();
-    if (wait() > 0) dispatch();
-    look_for_resets();
-    finish_turn();
-  }
-}
-
-std::size_t SelectBlockingLoop::wait() {
-  fill_sets();
-  timeval timeout = to_timeval(any_unasked_ ? std::min(next_wait(), kLookEvery) : next_wait());
-  return woken(::select(highest_ + 1, readable_.raw(), writable_.raw(), nullptr, &timeout), "select()");
-}
-
-void SelectBlockingLoop::fill_sets() {
-  readable_.clear();
-  writable_.clear();
-  highest_ = -1;
-  any_unasked_ = false;
-  asked_for_ = peers().size();
-  ask(inbox().waker().fd(), POLLIN);
-  ask(stop().fd(), awaits_stop() ? POLLIN : 0U);
-  for (const Listener* listener : listeners()) ask(listener->fd(), accepts() ? POLLIN : 0U);
-  for (const auto& peer : peers()) {
-    // While a connect has to be called again, its socket would seem to be ready.
-    const unsigned events = peer->dial.again ? 0U : interest(*peer);
-    ask(peer->socket.get(), events);
-    if (peer->connection && events == 0) any_unasked_ = true;
-  }
-}
-
-// Adds a descriptor to the sets. Without events it only makes room, because dispatch() checks all peers.
-void SelectBlockingLoop::ask(int fd, unsigned events) {
-  readable_.reach(fd);
-  writable_.reach(fd);
-  readable_.set(fd, (events & POLLIN) != 0);
-  writable_.set(fd, (events & POLLOUT) != 0);
-  highest_ = std::max(highest_, fd);
-}
-
-// Peers first: this result does not cover peers accepted meanwhile, and no peer leaves before sweep().
-void SelectBlockingLoop::dispatch() {
-  for (std::size_t i = 0; i < asked_for_; ++i) {
-    Peer& peer = *peers()[i];
-    const int fd = peer.socket.get();
-    const unsigned events = (readable_.contains(fd) ? POLLIN : 0U) | (writable_.contains(fd) ? POLLOUT : 0U);
-    if (events != 0) ready(peer, events);
-  }
-  for (const Listener* listener : listeners())
-    if (readable_.contains(listener->fd())) ready_listener(*listener);
-  if (readable_.contains(inbox().waker().fd())) admit_dealt();
-  if (readable_.contains(stop().fd())) request_stop();
-}
-
-// select has no event for a reset: a socket with a reset is readable, as one with unwanted bytes is.
-void SelectBlockingLoop::look_for_resets() {
-  if (!any_unasked_ || now() < look_at_) return;
-  look_at_ = now() + kLookEvery;
-  for (std::size_t i = 0; i < asked_for_; ++i) {
-    Peer& peer = *peers()[i];
-    if (peer.leaving || interest(peer) != 0) continue;
-    look_for_reset(peer);
-    attend(peer);
-  }
-}
-
-// A connect that a signal has interrupted goes on when it is called again.
-void SelectBlockingLoop::connect(Peer& peer) {
-  limit_calls(peer);
-  const Endpoint& to = endpoint_of(peer);
-  const int result = retry_interrupted([&] { return ::connect(peer.socket.get(), to.raw(), to.size); });
-  if (result == 0) return finish_dial(peer, 0);
-  if (errno != EINPROGRESS && errno != EALREADY) finish_dial(peer, errno);
-}
 
 }  // namespace
 
@@ -230,7 +139,7 @@ extern const Engine kSelectBlocking{
     .threads = "one",
     .blocks_on_slow_peers = "a send blocks for up to 20 ms while its peer does not read",
     .not_public = "all others wait while one peer does not read",
-    .run = run_loops<SelectBlockingLoop>,
+    .run = run_loops<Polled<SelectBlockingLoop, Select>>,
 };
 
 }  // namespace joust

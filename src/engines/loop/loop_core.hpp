@@ -17,12 +17,12 @@
 #include "connection/stream_connection.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
-#include "engines/loop/dials.hpp"
 #include "engines/loop/broadcast_delay.hpp"
+#include "engines/loop/dials.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/queue.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "net/address.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
@@ -139,7 +139,7 @@ class LoopCore {
   std::size_t accept_quota();
   void accepted(Fd socket);
   bool full() const { return room() == 0; }
-  std::size_t room(std::size_t aside = 0) const;  // `aside`: peers that are no connections
+  std::size_t room(std::size_t aside = 0) const;       // `aside`: peers that are no connections
   enum class Lack : std::uint8_t { resource, place };  // of the machine; at the connection limit
   void pause_accepting(Lack lack);
   bool accepting_paused() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/ready_exchange.hpp"
 
+#include <cerrno>
+
 namespace joust {
 namespace {
 
@@ -9,6 +11,10 @@ constexpr unsigned kSendsOfPeer = 16;  // of a peer in one turn
 constexpr unsigned kEnd = kReadHangUp | POLLHUP | POLLERR;
 
 }  // namespace
+
+int ReadyExchange::connect(ReadyPeer& peer, const Endpoint& to) const {
+  return ::connect(peer.socket.get(), to.raw(), to.size) == 0 ? 0 : errno;
+}
 
 void ReadyExchange::note_events(ReadyPeer& peer, unsigned events, Time now) {
   if ((events & kEnd) != 0) peer.end_is_near = true;

@@ -12,6 +12,7 @@
 #include "engines/engine.hpp"
 #include "engines/files/file_input.hpp"
 #include "engines/loop/loop_core.hpp"
+#include "engines/loop/poller.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {
@@ -26,16 +27,14 @@ inline constexpr unsigned kReadHangUp = 0x2000;
 
 // A peer of an engine with a readiness interface. A ready flag is kept until recv or send clears it, so that
 // edge-triggered engines lose no event.
-struct ReadyPeer : LoopPeer {
-  using LoopPeer::LoopPeer;
-  static constexpr unsigned kUnwatched = ~0U;
+struct ReadyPeer : Watched, LoopPeer {
+  explicit ReadyPeer(Fd&& owned) : LoopPeer(std::move(owned)) {}
 
-  bool readable = false;        // no recv has come up short since the kernel's report
-  bool writable = true;         // no send has found the socket full
-  bool end_is_near = false;     // the peer's end of stream or an error is still to be read
-  bool has_hung_up = false;     // the kernel has reported a hang-up or an error, and need not do so again
-  unsigned armed = kUnwatched;  // for the engine: the events watched
-  int error = 0;                // the socket's error, if the kernel has reported it with an event
+  bool readable = false;     // no recv has come up short since the kernel's report
+  bool writable = true;      // no send has found the socket full
+  bool end_is_near = false;  // the peer's end of stream or an error is still to be read
+  bool has_hung_up = false;  // the kernel has reported a hang-up or an error, and need not do so again
+  int error = 0;             // the socket's error, if the kernel has reported it with an event
 };
 
 // Reads from and writes to ready peers, for one thread, in turns of limited length. The sockets are
@@ -50,6 +49,10 @@ class ReadyExchange {
 
   // Returns the flags for accept4() and socket().
   virtual int socket_flags() const { return SOCK_NONBLOCK; }
+  // Prepares the socket of a peer, before the first call that could block.
+  virtual void prepare(ReadyPeer& /*peer*/) const {}
+  // Begins to connect. Returns EINPROGRESS, or how it has ended: 0 or an errno.
+  virtual int connect(ReadyPeer& peer, const Endpoint& to) const;
   // Returns whether recv may be called although the kernel has reported nothing since the last one.
   virtual bool may_receive_again(const ReadyPeer& /*peer*/) const { return true; }
 

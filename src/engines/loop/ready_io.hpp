@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "joust/time.hpp"
 #include "connection/stream_connection.hpp"
+#include "joust/time.hpp"
 
 // The read and write steps of engines with a readiness interface. Each makes one system call on a
 // non-blocking socket and reports the result to the connection.

@@ -1,54 +1,68 @@
 // SPDX-License-Identifier: MIT
 #include "engines/loop/ready_loop.hpp"
 
-#include <sys/socket.h>
-
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "engines/loop/loop_core_impl.hpp"
-#include "engines/loop/ready_io.hpp"
 
 namespace joust {
+namespace {
+
+// How often peers that have sent unwanted bytes are checked for a reset that is not reported.
+constexpr Duration kLookEvery = std::chrono::milliseconds(100);
+
+}  // namespace
 
 template class LoopCore<ReadyPeer>;
-
-ReadyLoop::ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : ReadyLoop(hosting, stop, group, index, std::make_unique<ReadyExchange>(hosting)) {}
 
 ReadyLoop::ReadyLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
                      std::unique_ptr<ReadyExchange> exchange)
     : LoopCore(hosting, stop, group, index), exchange_(std::move(exchange)) {}
-
-unsigned ReadyLoop::interest(const Peer& peer) const {
-  if (!peer.connection) return POLLOUT;  // connecting
-  return (peer.connection->wants_input() ? POLLIN : 0U) | (peer.writable ? 0U : POLLOUT);
-}
 
 void ReadyLoop::start_dials() {
   LoopCore::start_dials(exchange_->socket_flags());
 }
 
 void ReadyLoop::connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
-  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
-  watch(peer);
+  const int error = exchange_->connect(peer, endpoint_of(peer));
+  if (error != EINPROGRESS) return finish_dial(peer, error);
+  arm(peer);
+}
+
+// Returns the events of a peer that are to be watched. Where no reset is reported, a peer from which nothing
+// is wanted is watched for input, which a reset is too; once it has sent unwanted bytes, it is not watched.
+unsigned ReadyLoop::wanted(const Peer& peer) const {
+  if (!peer.connection) return POLLOUT;  // connecting
+  const unsigned output = peer.writable ? 0U : POLLOUT;
+  if (reports_.changes) return POLLIN | output;
+  const unsigned events = (peer.connection->wants_input() ? POLLIN : 0U) | output;
+  if (events != 0) return events;
+  return (reports_.resets ? peer.has_hung_up : peer.readable) ? 0U : kReset;
+}
+
+void ReadyLoop::arm(Peer& peer) {
+  const unsigned events = wanted(peer);
+  if (events == 0 && !reports_.resets) any_unseen_ = true;
+  if (events != peer.armed) watch(peer, events);
 }
 
 Duration ReadyLoop::next_wait() const {
-  return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero();
+  if (!unfinished_.empty()) return Duration::zero();
+  const Duration wait = LoopCore::next_wait();
+  return any_unseen_ ? std::clamp(look_at_ - now(), Duration::zero(), wait) : wait;
 }
 
-void ReadyLoop::ready(Peer& peer, unsigned events) {
+void ReadyLoop::ready_peer(Peer& peer, unsigned events, int error) {
   if (peer.leaving) return;
+  if (error != 0) peer.error = error;
   if (!peer.connection) return guarded(peer, [&] { finish_dial(peer, ReadyExchange::error_of(peer)); });
-  guarded(peer, [&] { ReadyExchange::note_events(peer, events, now()); });
+  guarded(peer, [&] {
+    if (peer.armed == kReset) ReadyExchange::look_for_reset(peer, now());
+    ReadyExchange::note_events(peer, events, now());
+  });
   attend(peer);
-}
-
-void ReadyLoop::look_for_reset(Peer& peer) {
-  guarded(peer, [&] { ReadyExchange::look_for_reset(peer, now()); });
 }
 
 void ReadyLoop::ready_listener(const Listener& listener) {
@@ -56,12 +70,25 @@ void ReadyLoop::ready_listener(const Listener& listener) {
 }
 
 void ReadyLoop::serve(Peer& peer) {
+  if (peer.armed == Watched::kUnwatched) exchange_->prepare(peer);
   const bool unfinished = exchange_->serve(peer, now(), [this] { return is_batching(); });
   if (unfinished && !peer.leaving) unfinished_.push(peer);
-  if (!peer.connection->ended()) watch(peer);
+  if (!peer.connection->ended()) arm(peer);
+}
+
+void ReadyLoop::look_for_resets() {
+  if (!any_unseen_ || now() < look_at_) return;
+  look_at_ = now() + kLookEvery;
+  any_unseen_ = false;
+  for (const auto& peer : peers()) {
+    if (peer->armed != 0 || peer->leaving) continue;
+    guarded(*peer, [&] { ReadyExchange::look_for_reset(*peer, now()); });
+    attend(*peer);
+  }
 }
 
 void ReadyLoop::finish_turn() {
+  look_for_resets();
   resume(unfinished_);
   fire_deadlines();
   pass_publications();

@@ -27,13 +27,12 @@ void ReadyPool::start_dials() {
 }
 
 void ReadyPool::connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  const int result = ::connect(peer.socket.get(), to.raw(), to.size);
-  if (result == 0 || errno != EINPROGRESS) return finish_dial(peer, result == 0 ? 0 : errno);
-  watch_once(peer, POLLOUT);
+  const int error = exchanges_.front().connect(peer, endpoint_of(peer));
+  if (error != EINPROGRESS) return finish_dial(peer, error);
+  watch(peer, POLLOUT | kOnce);
 }
 
-void ReadyPool::ready(Peer& peer, unsigned events, int error) {
+void ReadyPool::ready_peer(Peer& peer, unsigned events, int error) {
   if (peer.leaving) return;
   if (error != 0) peer.told_error.store(error, std::memory_order_relaxed);
   if (peer.dial.in_progress)
@@ -67,9 +66,9 @@ void ReadyPool::exchange(Peer& peer, unsigned notes, std::size_t worker, Time no
 // compares with the state, not with its changes. A peer without an interest is still watched for a reset,
 // unless its hang-up has been reported, because that would be reported again at once.
 bool ReadyPool::rest(Peer& peer) {
-  const unsigned events = (peer.connection->wants_input() ? POLLIN | kReadHangUp : 0U) |
-                          (peer.unfinished || !peer.writable ? POLLOUT : 0U);
-  if (events != 0 || !peer.has_hung_up) watch_once(peer, events);
+  const unsigned events =
+      (peer.connection->wants_input() ? POLLIN : 0U) | (peer.unfinished || !peer.writable ? POLLOUT : 0U);
+  if (events != 0 || !peer.has_hung_up) watch(peer, (events == 0 ? kReset : events) | kOnce);
   return true;
 }
 

@@ -19,14 +19,8 @@ struct ReadyPoolPeer : ReadyPeer, PoolPeer {
   std::atomic<int> told_error{0};  // set by the main thread; the holder copies it to ReadyPeer::error
 };
 
-// The steps that follow when a socket is ready, shared by the pools with a readiness interface. A turn of
-// the main thread is:
-//
-//     start_dials(); wait, then for what the kernel reports:
-//       ready(peer, events), ready_listener(listener), admit_dealt() (the inbox), request_stop() (the stop)
-//     finish_turn();
-//
-// Events are those of poll(2), as in ReadyLoop.
+// The core of the pools with a readiness interface; Polled adds the wait, in the main thread. A peer is
+// watched with kOnce: no two workers read from one socket. Events are those of poll(2).
 class ReadyPool : public PoolCore<ReadyPoolPeer> {
  public:
   using Peer = ReadyPoolPeer;
@@ -34,16 +28,14 @@ class ReadyPool : public PoolCore<ReadyPoolPeer> {
   ReadyPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
 
  protected:
-  // The engine's part, called by any thread, but for one peer by one thread at a time. The main thread gets
-  // one report when one of these events (or a hang-up) is next there, and then none.
-  virtual void watch_once(Peer& peer, unsigned events) = 0;
+  virtual void watch(Peer& peer, unsigned events) = 0;
+  static void take_reports(Reports /*reports*/) {}
+  static void fetch_ahead(const Peer* /*soon*/, const Peer* /*later*/) {}  // the workers use the peers
 
-  // Returns true if the listeners are to be watched, because more connections may be opened.
   bool accepts() const { return !listeners().empty() && !accepting_paused(); }
 
   void start_dials();
-  // `error` is that of the socket, where the kernel reports it with the event.
-  void ready(Peer& peer, unsigned events, int error = 0);
+  void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener);
 
  private:

@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/queue.hpp"
+#include "engines/loop/wait_strategy.hpp"
 #include "joust/time.hpp"
 
 namespace joust {

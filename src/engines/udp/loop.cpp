@@ -43,8 +43,8 @@ UdpLoop::UdpLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
             .plain = hosting.options.is("wire", "plain")},
       table_key_(random_key()),
       admission_(random_key()) {
-  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
-  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  epoll_.watch(stop.fd(), doors_.stop, POLLIN);
+  epoll_.watch(inbox().waker().fd(), doors_.inbox, POLLIN);
   // The kernel shares datagrams out by the number of sockets. So no socket is closed before all loops have
   // ended: datagrams for the peers of other loops would go astray.
   for (const Listener* listener : hosting.listeners)
@@ -66,7 +66,7 @@ void UdpLoop::forget(UdpSocket& socket) {
   hosting().tally.add({.kernel_drops = drops});
   if (drops > 0 && socket.joins_datagrams)
     hosting().tally.note("kernel_drops counts datagrams that the kernel has joined (UDP_GRO) as one");
-  epoll_.remove(socket.fd);
+  epoll_.forget(socket.fd, socket);
 }
 
 UdpSocket& UdpLoop::add_server_socket(int fd) {
@@ -124,33 +124,33 @@ void UdpLoop::end_those_that_give_way() {
 }
 
 void UdpLoop::watch(UdpSocket& socket) {
-  epoll_.watch(socket.fd, socket, EPOLLIN | (socket.writable ? 0U : unsigned{EPOLLOUT}));
+  const unsigned events = POLLIN | (socket.writable ? 0U : unsigned{POLLOUT});
+  if (events != socket.armed) epoll_.watch(socket.fd, socket, events);
 }
 
 std::span<UdpSocket* const> UdpLoop::wait() {
   start_dials(SOCK_NONBLOCK);
   const bool at_once = !sending_.empty() || (stopping_ && !draining() && may_drain());
-  const Duration most = at_once ? Duration::zero() : next_wait();
   inputs_.clear();
   sends_left_ = kMostSends;
-  for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"))) {
-    void* const tag = event.data.ptr;
-    if (tag == &stop()) {
-      stopping_ = true;
-      epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
-    } else if (tag == &inbox()) {
-      admit_dealt();  // no peer is dealt here: only clears the waker
-    } else {
-      UdpSocket& socket = *static_cast<UdpSocket*>(tag);
-      if ((event.events & EPOLLOUT) != 0) {
-        socket.writable = true;
-        watch(socket);
-        queue(socket);
-      }
-      if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) inputs_.push_back(&socket);
-    }
-  }
+  epoll_.wait(*this, at_once ? Duration::zero() : next_wait());
   return inputs_;
+}
+
+void UdpLoop::ready(Watched& what, unsigned events) {
+  if (what.kind == Watched::Kind::inbox)
+    return admit_dealt();  // no peer is dealt here: only clears the waker
+  if (what.kind == Watched::Kind::stop) {
+    stopping_ = true;
+    return epoll_.forget(stop().fd(), what);  // it stays readable
+  }
+  auto& socket = static_cast<UdpSocket&>(what);
+  if ((events & POLLOUT) != 0) {
+    socket.writable = true;
+    watch(socket);
+    queue(socket);
+  }
+  if ((events & (POLLIN | POLLERR | POLLHUP)) != 0) inputs_.push_back(&socket);
 }
 
 void UdpLoop::finish_turn() {
@@ -329,7 +329,7 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
   if (stopping_) return;
   const bool takes_a_place = known != nullptr && known->connection;  // the place of the old peer
-  if (is_full() && !takes_a_place)
+  if (room(group_peer_ != nullptr ? 1 : 0) == 0 && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");
   if (takes_a_place) {
     guarded(*known, [&] {

@@ -108,8 +108,9 @@ class UdpLoop : public LoopCore<UdpPeer> {
   void forget(UdpSocket& socket);
   void end_group();
   void end_those_that_give_way();
-  bool is_full() const { return room(group_peer_ != nullptr ? 1 : 0) == 0; }
   void watch(UdpSocket& socket);
+  friend class Epoll;
+  void ready(Watched& what, unsigned events);
   void await_answer(Peer& peer);
   void talk(Peer& peer);
   void queue(UdpSocket& socket);
@@ -130,7 +131,8 @@ class UdpLoop : public LoopCore<UdpPeer> {
   const HashKey table_key_;
   const Admission admission_;
   std::uint64_t tokens_ = 0;
-  EpollSet epoll_;
+  Doors doors_;
+  Epoll epoll_{hosting()};
   std::deque<UdpSocket> servers_;
   MessageGroup sent_to_group_;
   const Peer* group_peer_ = nullptr;  // the peer that stands for the group; null if none does

@@ -21,6 +21,7 @@
 #include "connection/peer_table.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/loop/dials.hpp"
+#include "engines/loop/poller.hpp"
 #include "engines/loop/queue.hpp"
 #include "net/address.hpp"
 
@@ -78,8 +79,7 @@ struct UdpEnginePart {
 
 // A socket of a loop. A server's socket reaches all its peers. A client's socket is connected to one peer, or
 // receives from a group. As a Place, it is in the loop's queue of sockets that have something to send.
-struct UdpSocket : Place {
-  static constexpr unsigned kUnwatched = ~0U;
+struct UdpSocket : Watched, Place {
   // The most answers to strangers that wait for room in the socket. Beyond these, strangers have to ask
   // again.
   static constexpr std::size_t kMostReplies = 256;
@@ -89,15 +89,15 @@ struct UdpSocket : Place {
     DatagramHead head;
   };
 
-  UdpSocket(int borrowed, const HashKey& key) : fd(borrowed), peers(key) {}
-  UdpSocket(Fd of_its_own, const HashKey& key) : owned(std::move(of_its_own)), fd(owned.get()), peers(key) {}
+  UdpSocket(int borrowed, const HashKey& key) : Watched{Kind::shared}, fd(borrowed), peers(key) {}
+  UdpSocket(Fd of_its_own, const HashKey& key)
+      : Watched{Kind::shared}, owned(std::move(of_its_own)), fd(owned.get()), peers(key) {}
   bool has_talkers() const { return !replies.empty() || !talkers.empty(); }
   bool may_send() const { return writable && has_talkers(); }
 
   Fd owned;  // not open where the socket has another owner
   int fd;
   bool writable = true;                 // no send has found it full
-  unsigned armed = kUnwatched;          // the events watched
   unsigned failures = 0;                // failed sends since the last one that succeeded
   bool joins_datagrams = false;         // the kernel joins datagrams for this socket (UDP_GRO)
   Queue<UdpPeer> talkers;               // peers that have something to send, in this order

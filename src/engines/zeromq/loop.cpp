@@ -38,8 +38,8 @@ ZmqLoop::ZmqLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size
       context_(context),
       table_key_(random_key()),
       admission_(random_key()) {
-  epoll_.control(EPOLL_CTL_ADD, stop.fd(), EPOLLIN, &stop);
-  epoll_.control(EPOLL_CTL_ADD, inbox().waker().fd(), EPOLLIN, &inbox());
+  epoll_.watch(stop.fd(), doors_.stop, POLLIN);
+  epoll_.watch(inbox().waker().fd(), doors_.inbox, POLLIN);
   if (hosting.serves()) begin(server_.emplace(router_for(hosting, context, index), table_key_));
   if (index == 0) note_options_left_out(hosting);
 }
@@ -71,21 +71,21 @@ void ZmqLoop::wait() {
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
   if (stopping_ && !draining() && may_drain()) wait_until(quiet_at_);
   if (server_ && server_->is_blocked()) wait_until(server_->retry_at);
-  for (const epoll_event& event : epoll_.first(woken(epoll_.wait(most, hosting().tally), "epoll_pwait2()"))) {
-    void* const tag = event.data.ptr;
-    if (tag == &stop()) {
-      stopping_ = true;
-      quiet_at_ = now() + kQuiet;
-      quiet_at_last_ = now() + kMostUnquiet;
-      epoll_.control(EPOLL_CTL_DEL, stop().fd(), 0, nullptr);  // it stays readable
-    } else if (tag == &inbox()) {
-      admit_dealt();  // no peer is dealt here: only clears the waker
-    } else {
-      ZmqLink& link = *static_cast<ZmqLink*>(tag);
-      link.input = link.signalled = true;
-      busy_.push(link);
-    }
+  epoll_.wait(*this, most);
+}
+
+void ZmqLoop::ready(Watched& what, unsigned /*events*/) {
+  if (what.kind == Watched::Kind::inbox)
+    return admit_dealt();  // no peer is dealt here: only clears the waker
+  if (what.kind == Watched::Kind::stop) {
+    stopping_ = true;
+    quiet_at_ = now() + kQuiet;
+    quiet_at_last_ = now() + kMostUnquiet;
+    return epoll_.forget(stop().fd(), what);  // it stays readable
   }
+  auto& link = static_cast<ZmqLink&>(what);
+  link.input = link.signalled = true;
+  busy_.push(link);
 }
 
 void ZmqLoop::serve_links() {
@@ -155,7 +155,7 @@ void ZmqLoop::begin(ZmqLink& link) {
   link.sender = send(link);
   link.sender.start();
   link.receiver.start();
-  watch(link);
+  epoll_.watch(link.fd, link, POLLIN);
   busy_.push(link);
 }
 
@@ -249,7 +249,7 @@ bool ZmqLoop::let_go(Peer& peer) {
             {peer.identity, Admission::unknown(peer.link.token), now() + hosting().limits.linger});
     return true;
   }
-  epoll_.remove(peer.own->fd);
+  epoll_.forget(peer.own->fd, *peer.own);
   if (peer.connection) return true;
   peer.own->socket.set(ZMQ_LINGER, 0);  // no server answers
   if (peer.feels && !peer.socket.is_open() && now() >= peer.dial.give_up)

@@ -55,7 +55,8 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   void finish_turn();
   void stop_by_and_by();
   void begin(ZmqLink& link);
-  void watch(ZmqLink& link) { epoll_.watch(link.fd, link, EPOLLIN); }
+  friend class Epoll;
+  void ready(Watched& what, unsigned events);
   void note_arrival();
 
   // The overrides of LoopCore
@@ -89,7 +90,8 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   const HashKey table_key_;
   const Admission admission_;
   std::uint64_t tokens_ = 0;
-  EpollSet epoll_;
+  Doors doors_;
+  Epoll epoll_{hosting()};
   Queue<ZmqLink> busy_;
   std::array<DatagramOut, kBatch> batch_;
   std::size_t lingering_ = 0;  // peers that only linger

@@ -18,6 +18,7 @@
 #include "engines/coroutines/task.hpp"
 #include "engines/coroutines/waiter.hpp"
 #include "engines/loop/dials.hpp"
+#include "engines/loop/poller.hpp"
 #include "engines/loop/queue.hpp"
 #include "engines/zeromq/library.hpp"
 
@@ -32,8 +33,7 @@ inline constexpr Duration kLongestRetry = std::chrono::milliseconds(64);
 // A socket of the library in a loop, and its two coroutines: a server's ROUTER, whose messages are the
 // identity of a peer and a datagram, or a client's DEALER, whose messages are a datagram. As a Place, it is
 // in the loop's queue of links that have something to do.
-struct ZmqLink : Place {
-  static constexpr unsigned kUnwatched = ~0U;
+struct ZmqLink : Watched, Place {
   // The most answers to strangers that wait. Beyond these, strangers have to ask again.
   static constexpr std::size_t kMostReplies = 256;
 
@@ -43,7 +43,8 @@ struct ZmqLink : Place {
     Time until{};  // until then, an answer waits for room in a ROUTER's full pipe
   };
 
-  ZmqLink(ZmqSocket&& owned, const HashKey& key) : socket(std::move(owned)), fd(socket.fd()), peers(key) {}
+  ZmqLink(ZmqSocket&& owned, const HashKey& key)
+      : Watched{Kind::shared}, socket(std::move(owned)), fd(socket.fd()), peers(key) {}
   bool is_server() const { return only == nullptr; }
   bool may_send() const { return writable && (!replies.empty() || !talkers.empty()); }
   // A report of the library need not be about room: not all blocked peers are tried in each turn.
@@ -51,8 +52,7 @@ struct ZmqLink : Place {
   bool is_blocked() const { return !blocked.empty() || !put_off.empty(); }
 
   ZmqSocket socket;
-  const int fd;  // ZMQ_FD
-  unsigned armed = kUnwatched;
+  const int fd;            // ZMQ_FD
   bool input = true;       // no receive has found the socket empty
   bool writable = true;    // no send has found the socket full; a ROUTER is full for one peer at a time
   bool looked_at = false;  // the library has reported everything at the descriptor

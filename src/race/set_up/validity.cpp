@@ -42,11 +42,11 @@ std::optional<std::string> check_names(const Scenario& scenario) {
 // The timeout of a trial must not end before its load does.
 std::optional<std::string> check_trial_timeout(const LimitPlan& limits, const LoadPlan& load) {
   if (!limits.trial_timeout) return std::nullopt;
-  using Seconds = std::chrono::duration<double>;
-  const Seconds least =
-      load.messages ? Seconds(load.warmup) + Seconds(pause_of(load)) * static_cast<double>(*load.messages)
-                    : Seconds(load.warmup) + Seconds(load.duration);
-  if (Seconds(*limits.trial_timeout) > least) return std::nullopt;
+  using Time_s = std::chrono::duration<double>;
+  const Time_s least =
+      load.messages ? Time_s(load.warmup) + Time_s(pause_of(load)) * static_cast<double>(*load.messages)
+                    : Time_s(load.warmup) + Time_s(load.duration);
+  if (Time_s(*limits.trial_timeout) > least) return std::nullopt;
   return fmt::format(
       "trial_timeout {} ends a trial before its load can be over; allowed: more than {:.3g} s "
       "(--trial-timeout)",

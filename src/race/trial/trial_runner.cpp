@@ -194,12 +194,12 @@ class OneTrial {
   // Returns whether the readings were in time. On a busy machine this process may detect the window's ends
   // late. The readings then cover another period, and are discarded.
   bool in_time(Time from, Time to) const {
-    const auto seconds = [](Duration time) { return std::chrono::duration<double>(time).count(); };
-    double difference_s = std::abs(seconds(to - from) - trial_.load->duration_s);
+    const auto in_s = [](Duration time) { return std::chrono::duration<double>(time).count(); };
+    double difference_s = std::abs(in_s(to - from) - trial_.load->duration_s);
     // If the window's own times are known, the ends are compared, not only the length.
     if (const auto& window = trial_.load->window)
-      difference_s = std::abs(seconds(from - window->from)) + std::abs(seconds(to - window->to));
-    return difference_s <= kMostLateness * trial_.load->duration_s + seconds(setup_.lateness);
+      difference_s = std::abs(in_s(from - window->from)) + std::abs(in_s(to - window->to));
+    return difference_s <= kMostLateness * trial_.load->duration_s + in_s(setup_.lateness);
   }
 
   const ProcessSetup& setup_;

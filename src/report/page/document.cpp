@@ -246,9 +246,9 @@ const Measured* Runner::figure(std::string_view key) const {
   return found == figures.end() ? nullptr : &found->second;
 }
 
-const Measured* Runner::percentile(const std::string& name) const {
-  const Measured* const of_rounds = figure("latency_ns.intervals." + name);
-  return of_rounds != nullptr ? of_rounds : figure("latency_ns." + name);
+const Measured* Runner::percentile(const std::string& key) const {
+  const Measured* const of_rounds = figure("latency_ns.intervals." + key);
+  return of_rounds != nullptr ? of_rounds : figure("latency_ns." + key);
 }
 
 const Runner* Heat::find(std::string_view wanted) const {

@@ -50,7 +50,7 @@ struct Runner {
   const Measured* figure(std::string_view key) const;
   // Returns a percentile of latency, such as "p99": the median of the rounds. Where each round has too few
   // samples for it, that of the samples of all rounds together. Null if that is not known either.
-  const Measured* percentile(const std::string& name) const;
+  const Measured* percentile(const std::string& key) const;
   // Returns whether its figures are valid; those at_least are valid as bounds.
   bool is_sound() const { return ranked || at_least; }
   // Returns whether its server may be faster than its throughput.
