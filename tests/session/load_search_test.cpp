@@ -271,13 +271,13 @@ TEST(RateSearch, StallsOfTheMachineDoNotMoveTheLimit) {
   const Criterion wanted{.figure = "p99", .quantile = 0.99, .limit = milliseconds(1)};
   const LoadPlan step{.connections = 50, .duration = kSearchWindow, .warmup = kSearchWarmup};
   const auto near = [&](double stalls_per_s, double stall_s) {
-    int near = 0;
+    int found_near = 0;
     for (unsigned seed = 1; seed <= 5; ++seed) {
       Queue queue{.stalls_per_s = stalls_per_s, .stall_s = stall_s, .random = stats::Random(seed)};
       const SearchResult found = search_rate(wanted, step, std::ref(queue));
-      near += found.limit && std::abs(found.limit->rate_per_s / kLimit - 1) < 0.1;
+      found_near += found.limit && std::abs(found.limit->rate_per_s / kLimit - 1) < 0.1;
     }
-    return near;
+    return found_near;
   };
   EXPECT_EQ(near(0, 0), 5);
   EXPECT_EQ(near(1, 0.005), 5);

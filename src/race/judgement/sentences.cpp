@@ -190,6 +190,28 @@ std::string cost_text(const Pair& pair, const CaseResult& one) {
                      one.plan.unit(), interval_words(ratio.interval, 2));
 }
 
+namespace {
+
+// Compares costs where the client was the limit of one: that hides a part of a difference, and makes none.
+std::vector<std::string> costs_under_the_client(const std::vector<Pair>& pairs, const CaseResult& one) {
+  std::vector<std::string> sentences, ranges;
+  for (const Pair& pair : pairs) {
+    if (!pair.understated || pair.decision == Decision::differ || !pair.ratio.is_known()) continue;
+    if (stats::is_told(pair.ratio))
+      sentences.push_back(
+          fmt::format("Under this client the server of {} needs {}", in_list(pair.a), cost_text(pair, one)));
+    else
+      ranges.push_back(fmt::format("{} ({})", in_list(pair.a), cost_range(pair.ratio)));
+  }
+  if (!ranges.empty())
+    sentences.push_back(
+        fmt::format("Under this client no difference of CPU for a {} was found between {} and {}",
+                    one.plan.unit(), in_list(one.reference), join(ranges)));
+  return sentences;
+}
+
+}  // namespace
+
 std::vector<std::string> cost_sentences(const std::vector<Pair>& pairs, const RaceResult& race,
                                         const CaseResult& one) {
   const stats::Measure& measure = one.costs.measure;
@@ -218,6 +240,7 @@ std::vector<std::string> cost_sentences(const std::vector<Pair>& pairs, const Ra
   if (!ranges.empty())
     sentences.push_back(fmt::format("No difference of CPU for a {} found between {} and {}", one.plan.unit(),
                                     in_list(one.reference), join(ranges)));
+  for (std::string& sentence : costs_under_the_client(pairs, one)) sentences.push_back(std::move(sentence));
   for (std::string& length : length_sentence(open, "CPU", measure, race, one))
     sentences.push_back(std::move(length));
   return sentences;
