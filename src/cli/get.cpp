@@ -1,27 +1,221 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/check.hpp"
 #include "base/digest.hpp"
+#include "base/fd.hpp"
 #include "base/printable.hpp"
+#include "base/temporary_directory.hpp"
+#include "base/units.hpp"
+#include "base/words.hpp"
+#include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/remote_path.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"
-#include "cli/get/standard_output.hpp"
-#include "cli/get/tree.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/get.hpp"
+#include "files/transfer/listing.hpp"
 #include "files/transfer/obstacle.hpp"
+#include "files/transfer/send.hpp"
 
 namespace joust {
 namespace {
+
+// `get -r`: fetches the content of a server's directory.
+struct TreeGet {
+  const TransferArguments& common;
+  const RemotePath& remote;
+  std::string output;  // local copy of the server's directory; need not exist
+
+  // Fetches the tree. Returns the exit code; nothing if the server has a file under that name. Throws
+  // UsageError if the local directory is not possible.
+  std::optional<int> run() const;
+
+ private:
+  transfer::GetPlan plan(std::vector<transfer::RemoteItem> items) const;
+  int rehearse(const transfer::GetPlan& plan, std::vector<std::string> missing) const;
+};
+
+namespace fs = std::filesystem;
+
+// The least weight of a file. A file takes some time however small it is, so that many files need several
+// connections.
+constexpr std::uint64_t kLeastWeight = 256 << 10;  // bytes
+
+// The top directory. It is created, and gets its mode when its content is complete.
+class Top {
+ public:
+  // Creates the directory if it does not exist. Throws UsageError.
+  Top(std::string path, std::uint32_t mode, const FileWishes& wishes) : path_(std::move(path)), mode_(mode) {
+    struct stat facts {};
+    const bool is_there = ::stat(path_.c_str(), &facts) == 0;
+    if (is_there && !S_ISDIR(facts.st_mode))
+      refuse("is no directory; move it away, or choose another directory (-o)");
+    if (!is_there && ::mkdir(path_.c_str(), 0700) != 0) refuse(std::strerror(errno));
+    gets_mode_ = !is_there || wishes.overwrites;
+    set_mode(mode_ | transfer::kOwnersPermissions);
+    if (!is_there && wishes.synced) sync_name();
+  }
+  void close() const { set_mode(mode_); }
+
+ private:
+  [[noreturn]] void refuse(std::string_view why) const {
+    throw UsageError(fmt::format("-o {}: {}", printable(path_), why));
+  }
+  void set_mode(std::uint32_t mode) const {
+    if (gets_mode_ && ::chmod(path_.c_str(), mode & kPermissionBits) != 0) refuse(std::strerror(errno));
+  }
+  void sync_name() const {
+    const fs::path above = fs::path(path_).has_parent_path() ? fs::path(path_).parent_path() : ".";
+    const Fd fd(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.is_open() && ::fsync(fd.get()) != 0) refuse(std::strerror(errno));
+  }
+
+  const std::string path_;
+  const std::uint32_t mode_;
+  bool gets_mode_ = false;
+};
+
+std::uint64_t weight_of(const std::vector<transfer::GetItem>& items) {
+  std::uint64_t bytes = 0;
+  for (const transfer::GetItem& item : items) bytes += std::max(item.facts->size, kLeastWeight);
+  return bytes;
+}
+
+transfer::GetPlan TreeGet::plan(std::vector<transfer::RemoteItem> items) const {
+  transfer::GetPlan plan{.folder = output,
+                         .server = checksum(as_bytes(remote.address)),
+                         .wishes = common.wishes(),
+                         .connections = [this](std::uint64_t bytes) { return common.dials(bytes); },
+                         .bytes_per_s = common.limit,
+                         .most_retries = static_cast<unsigned>(common.client.retries)};
+  for (transfer::RemoteItem& item : items) {
+    if (item.is_folder) {
+      plan.folders.push_back(std::move(item));
+      continue;
+    }
+    const file::Facts facts{.size = item.size, .modified_ns = item.modified_ns, .mode = item.mode};
+    plan.items.push_back(
+        {.name = transfer::joined(remote.path, item.name), .file = item.name, .facts = facts});
+  }
+  return plan;
+}
+
+// Prints the files that would be fetched. Does not check which of them exist here already.
+int TreeGet::rehearse(const transfer::GetPlan& plan, std::vector<std::string> missing) const {
+  std::string text;
+  std::uint64_t bytes = 0;
+  for (const transfer::RemoteItem& folder : plan.folders)
+    text += fmt::format("directory  {0} -> {1}/{2}\n", printable(transfer::joined(remote.path, folder.name)),
+                        printable(output), printable(folder.name));
+  for (const transfer::GetItem& item : plan.items) {
+    bytes += item.facts->size;
+    text += fmt::format("{}  {} -> {}/{}\n", grouped(item.facts->size), printable(item.name),
+                        printable(output), printable(item.file));
+  }
+  if (!common.json.empty())
+    complain(common.program, fmt::format("--json {}: a dry run writes no result", common.json));
+  print_list(text + fmt::format("{}, {}: nothing was fetched\n", counted(plan.items.size(), "file"),
+                                format_data(static_cast<double>(bytes))));
+  for (const std::string& why : missing) complain(common.program, why);
+  return missing.empty() ? kOk : kRunError;
+}
+
+std::optional<int> TreeGet::run() const {
+  const std::string& address = remote.address;
+  transfer::Listing listing(
+      {.name = remote.path, .recursive = true, .most_retries = static_cast<unsigned>(common.client.retries)});
+  const auto listed = common.client.run(listing, address, {.first = 1}, ProgressMeter::Kind::none);
+  if (!listing.over() || !listing.facts())
+    return common.tell(listing, listed, {"get", "fetched", counted_files(0, 0)}, address);
+  if (listing.is_file()) return std::nullopt;
+  std::vector<std::string> notes;
+  if (const std::uint64_t left_out = listing.left_out(); left_out > 0)
+    notes.push_back(
+        fmt::format("left out: {} on the server: links, devices, or names that cannot be asked for",
+                    counted(left_out, "name")));
+  for (const std::string& note : notes) complain(common.program, note);
+  transfer::GetPlan fetched = plan(listing.take_items());
+  if (common.dry_run) return rehearse(fetched, listing.complaints());
+  fetched.missing = listing.complaints();
+  const Top top(output, listing.facts()->mode.value_or(0755), fetched.wishes);
+  transfer::GetTransfer getting(std::move(fetched));
+  getting.make_folders();
+  auto run = common.dial(getting, address, {.first = common.dials(weight_of(getting.plan().items))});
+  run.seconds += listed.seconds;
+  const transfer::Counts& counts = getting.counts();
+  if (!run.interrupted) getting.close_folders();
+  if (!run.interrupted && counts.failed == 0) top.close();
+  return common.tell(getting, run,
+                     {"get", "fetched", counted_files(counts.files, counts.folders), std::nullopt, notes},
+                     address);
+}
+
+// The folder of `get -o -`, in the directory for temporary files, which is removed with this object. The file
+// is fetched into it, and copied to standard output once all of it has arrived and is verified: written bytes
+// cannot be taken back.
+class OutputSpool {
+ public:
+  OutputSpool();  // throws std::system_error, and UsageError if standard output is closed
+  ~OutputSpool();
+  OutputSpool(const OutputSpool&) = delete;
+  OutputSpool& operator=(const OutputSpool&) = delete;
+
+  const std::string& folder() const { return folder_; }
+  static constexpr auto kFile = "file";  // name of the file in the folder
+
+  void copy() const;  // throws OutputError if standard output cannot be written, and std::system_error
+
+ private:
+  std::string folder_;
+};
+
+// Refuses a closed standard output: the next file or connection that is opened would get its number.
+OutputSpool::OutputSpool() : folder_(temporary_directory() + "/joust-get-XXXXXX") {
+  if (::fcntl(STDOUT_FILENO, F_GETFD) < 0) throw UsageError("-o -: standard output is closed");
+  if (::mkdtemp(folder_.data()) == nullptr)
+    checked(-1, "-o -: the file cannot be kept in {}; set TMPDIR to another directory",
+            printable(temporary_directory()));
+}
+
+OutputSpool::~OutputSpool() {
+  std::error_code none;
+  std::filesystem::remove_all(folder_, none);
+}
+
+void OutputSpool::copy() const {
+  const std::string path = folder_ + '/' + kFile;
+  checked(::chmod(path.c_str(), 0600), "chmod {}", path);  // the file's mode on the server does not matter
+  const Fd file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "open {}", path));
+  std::vector<char> part(1 << 20);
+  for (;;) {
+    const ssize_t n = checked(retry_interrupted([&] { return ::read(file.get(), part.data(), part.size()); }),
+                              "read {}", path);
+    if (n == 0) return;
+    for (ssize_t done = 0; done < n;) {
+      const ssize_t written = retry_interrupted(
+          [&] { return ::write(STDOUT_FILENO, part.data() + done, static_cast<std::size_t>(n - done)); });
+      if (written < 0 && errno == EPIPE) throw ReaderLeft();
+      if (written < 0) throw OutputError();
+      done += written;
+    }
+  }
+}
 
 std::string get_examples(const Program& program) {
   return fmt::format(R"(Examples:

@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 #include <memory>
 
 #include "base/system/ppoll.hpp"
@@ -36,11 +37,61 @@
 #include "engines/peer_threads/blocking_dial.hpp"
 #include "engines/peer_threads/host.hpp"
 #include "engines/peer_threads/peer_threads.hpp"
-#include "engines/threads/peer.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
+
+// A connection with one thread, for which the host sends publications: waking a thousand threads to send a
+// message takes longer than sending it. The host waits neither for a lock nor for room in a socket. Where it
+// would have to, or where the owner's sleep no longer fits its interest, it nudges the owner.
+class ThreadsPeer : public ThreadedPeer {
+ public:
+  explicit ThreadsPeer(PeerThreads& peer_threads) : ThreadedPeer(peer_threads, 1) {}
+
+  void flush(Time now);    // sends what is possible without waiting
+  short interest() const;  // the events of ppoll to wait for
+
+  short waits_for = 0;  // the owner sleeps until one of these events,
+  Time back_by{};       // or this time
+
+ private:
+  void hold(std::size_t thread) override;  // in threads.cpp
+  bool pass_publications(Time now) noexcept override;
+  bool speak(Time now);
+  void rouse() override { interrupt(0); }
+};
+
+void ThreadsPeer::flush(Time now) {
+  send_a_turn(socket.get(), *connection, now);
+}
+
+short ThreadsPeer::interest() const {
+  const int events = (connection->wants_input() ? POLLIN : 0) | (connection->has_output() ? POLLOUT : 0);
+  return static_cast<short>(events);
+}
+
+bool ThreadsPeer::pass_publications(Time now) noexcept {
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (!lock) return false;
+  if (!connection) return true;  // not open yet, and the owner will catch up; or over
+  try {
+    return speak(now);
+  } catch (const std::exception& error) {
+    peer_threads().break_off(*this, failure_of(error));
+    return false;
+  }
+}
+
+// Sends what has been published. Returns false if the owner has to act.
+bool ThreadsPeer::speak(Time now) {
+  catch_up(now);
+  if (connection->source()) return false;  // sendfile() may block: left to the owner
+  // If the socket is full, the owner already waits for room and will send.
+  if ((waits_for & POLLOUT) == 0) flush(now);
+  const auto due = connection->deadline();
+  return !connection->ended() && (interest() & ~waits_for) == 0 && (!due || *due >= back_by);
+}
 
 // The work of one connection's thread. It lives on that thread's stack.
 class Conversation {

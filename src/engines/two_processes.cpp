@@ -33,13 +33,30 @@
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
 #include "engines/loop/blocking_read.hpp"
+#include "engines/loop/loop_core.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/two_processes/peer.hpp"
+#include "engines/two_processes/reader.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
+
+// A peer of the writing process.
+struct RingPeer : LoopPeer {
+  using LoopPeer::LoopPeer;
+  std::unique_ptr<Reader> reader;  // none while connecting
+  bool writable = true;            // no send has found the socket full
+  bool has_hung_up = false;
+  bool connecting = false;  // connect() goes on; its end shows at the socket
+
+  bool has_news() const { return connection && reader->has_news() && connection->wants_input(); }
+  bool may_sleep() { return !live() || !connection->wants_input() || reader->may_sleep(); }
+  // Returns true if wanted input has arrived, or is on its way through the reader.
+  bool awaits_input() const {
+    return live() && connection->wants_input() && (reader->has_news() || unread_bytes(socket.get()) > 0);
+  }
+};
 
 constexpr unsigned kSendsPerTurn = 16;
 constexpr Duration kLook = std::chrono::milliseconds(1);  // after a stop, for input on its way

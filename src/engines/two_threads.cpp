@@ -25,28 +25,147 @@
 // would take each other's core.
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
+#include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "base/system/ppoll.hpp"
 #include "base/system/sockets.hpp"
+#include "connection/stream_connection.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/loop/wait_strategy.hpp"
 #include "engines/peer_threads/host.hpp"
-#include "engines/two_threads/peer.hpp"
-#include "engines/two_threads/sending.hpp"
+#include "engines/peer_threads/peer_threads.hpp"
+#include "joust/time.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
 namespace {
+
+// Output that is sent without the connection's lock. The lock is held while it is prepared, and while it is
+// reported. In between, the session may have got more output, or have withdrawn this output.
+class Sending {
+ public:
+  bool prepare(StreamConnection& connection, Time now);  // returns false if no output exists
+  void report(StreamConnection& connection, Time now);   // does nothing if nothing has been sent since
+
+  // Used without the lock: a file's range if it comes first and sendfile can send it, otherwise bytes.
+  const std::optional<FileRange>& source() const { return source_; }
+  std::span<iovec> pieces() { return std::span(pieces_).first(count_); }
+  void returned(ssize_t result, int error) {
+    result_ = result;
+    error_ = error;
+  }
+
+ private:
+  static constexpr std::size_t kMostPieces = 16;
+
+  std::optional<FileRange> source_;
+  std::array<iovec, kMostPieces> pieces_;
+  std::size_t count_ = 0;
+  ssize_t result_ = -1;
+  int error_ = EAGAIN;
+  bool copies_files_ = false;  // sendfile cannot send the files
+};
+
+bool Sending::prepare(StreamConnection& connection, Time now) {
+  source_ = copies_files_ ? std::nullopt : connection.source();
+  count_ = source_ ? 0 : connection.output(pieces_, now);
+  return source_ || count_ > 0;
+}
+
+void Sending::report(StreamConnection& connection, Time now) {
+  const ssize_t result = std::exchange(result_, -1);
+  const int error = std::exchange(error_, EAGAIN);
+  if (source_) {
+    const FileRange source = *std::exchange(source_, std::nullopt);
+    copies_files_ = !report_sendfile(connection, source, result, error, now);
+  } else if (result >= 0) {
+    connection.sent(static_cast<std::size_t>(result), now);
+  } else if (error != EAGAIN && error != EINTR) {
+    connection.send_failed(error, now);
+  }
+}
+
+// Lets one thread sleep until another one wakes it. It has a mutex of its own, so set() never waits for a
+// working thread.
+class WakeFlag {
+ public:
+  // Wakes the sleeper. If no thread sleeps, the next sleep ends at once. Any thread.
+  void set() {
+    {
+      const std::lock_guard lock(mutex_);
+      set_ = true;
+    }
+    changed_.notify_one();
+  }
+
+  // Sleeps until the flag is set, and clears it. Returns false if the flag was not set by `until`.
+  bool wait_until(Time until) {
+    std::unique_lock lock(mutex_);
+    const bool woken = changed_.wait_until(lock, until, [this] { return set_; });
+    set_ = false;
+    return woken;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
+
+// A connection, and the state that its two threads share. The first thread is the writer, because it opens
+// the connection.
+class Duplex : public ThreadedPeer {
+ public:
+  explicit Duplex(PeerThreads& peer_threads) : ThreadedPeer(peer_threads, 2) {}
+
+  WakeFlag wake_reader;
+  WakeFlag wake_writer;
+  // Protected by the lock:
+  bool reader_sleeps = false;
+  bool writer_sleeps = false;  // until writer_back_by at the latest
+  Time writer_back_by{};
+  bool found = false;  // input has come since the writer's last turn
+
+ private:
+  void hold(std::size_t thread) override;  // in two_threads.cpp
+  bool pass_publications(Time now) noexcept override;
+  void rouse() override;
+  void release_others() noexcept override;
+};
+
+bool Duplex::pass_publications(Time /*now*/) noexcept {
+  wake_writer.set();
+  return true;
+}
+
+void Duplex::rouse() {
+  wake_reader.set();
+  interrupt(0);  // the writer may be connecting
+  interrupt(1);
+}
+
+// Called when one thread has seen that the connection is over. shutdown() ends the other thread's recv or
+// send.
+void Duplex::release_others() noexcept {
+  if (socket.is_open()) ::shutdown(socket.get(), SHUT_RDWR);
+  wake_reader.set();
+  wake_writer.set();
+}
 
 constexpr Duration kLookForReset = std::chrono::milliseconds(100);  // while the reader sleeps
 // The longest blocking send, and the longest one when a deadline is nearer: one tick of the kernel.

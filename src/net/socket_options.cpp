@@ -6,21 +6,55 @@
 #ifdef __linux__
 #include <linux/sock_diag.h>
 #endif
+#include <sys/socket.h>
 #include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <optional>
+#include <string>
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "base/system/sockets.hpp"
 #include "net/accept_queue.hpp"
-#include "net/congestion.hpp"
 
 namespace joust {
 namespace {
+
+// Sets the congestion control of a TCP socket (TCP_CONGESTION). Fails with ENOPROTOOPT where the system
+// offers no choice, as on macOS. Returns the result of setsockopt().
+int set_congestion(int socket, const std::string& name);
+
+std::optional<std::string> congestion_of(int socket);
+
+#ifdef TCP_CONGESTION
+
+int set_congestion(int socket, const std::string& name) {
+  return ::setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
+}
+
+std::optional<std::string> congestion_of(int socket) {
+  std::array<char, 32> name{};
+  socklen_t size = name.size() - 1;
+  if (::getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) return std::nullopt;
+  return name.data();
+}
+
+#else
+
+int set_congestion(int /*socket*/, const std::string& /*name*/) {
+  errno = ENOPROTOOPT;
+  return -1;
+}
+
+std::optional<std::string> congestion_of(int /*socket*/) {
+  return std::nullopt;
+}
+
+#endif
 
 void set(int socket, int level, int option, int value, const char* name) {
   checked(::setsockopt(socket, level, option, &value, sizeof value), "setsockopt({}, {})", name, value);

@@ -2,15 +2,51 @@
 #include "session/handler_session.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "session/later.hpp"
+#include "joust/time.hpp"
 #include "session/message_wise.hpp"
 #include "session/numbered.hpp"
 #include "session/segments.hpp"
 
 namespace joust {
 namespace {
+
+// The replies at the end of an outbox that are not due yet, in order: no reply becomes due before an earlier
+// one. It keeps sizes and times, not the bytes. In steady state it allocates nothing.
+class Later {
+ public:
+  bool empty() const { return first_ == replies_.size(); }
+  std::size_t bytes() const { return bytes_; }  // bytes of all these replies
+  std::optional<Time> due() const { return empty() ? std::nullopt : std::optional(replies_[first_].due); }
+
+  void push(Time due, std::size_t bytes) {
+    if (!empty()) due = std::max(due, replies_.back().due);
+    replies_.push_back({due, bytes});
+    bytes_ += bytes;
+  }
+
+  // Removes the replies that are due: they may be sent.
+  void release(Time now) {
+    for (; !empty() && replies_[first_].due <= now; ++first_) bytes_ -= replies_[first_].bytes;
+    if (2 * first_ < replies_.size()) return;
+    replies_.erase(replies_.begin(), replies_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
+
+ private:
+  struct Reply {
+    Time due;
+    std::size_t bytes;
+  };
+
+  std::vector<Reply> replies_;
+  std::size_t first_ = 0;  // the oldest reply that is not due
+  std::size_t bytes_ = 0;
+};
 
 // The unsent bytes of replies at which no further requests are read. A single reply may be larger.
 constexpr std::size_t kOutboxLimit = 256 << 10;

@@ -9,6 +9,30 @@ from tree import Finding
 FILE_CAP = 500
 FUNCTION_CAP = 70
 LINE_CAP = 110
+WANTED = 450
+
+# Headers that one file includes, or the folder of such, and why they stand alone all the same.
+ALONE = {
+    "base/": "what systems differ in, below all rooms",
+    "cli/load/": "the parts of one command, each with the options that it has",
+    "cli/advise/": "a namespace of its own",
+    "cli/hosts/joining.hpp": "the beginning of every program that may be a rank",
+    "cli/race/over_hosts.hpp": "the part of the command that needs Open MPI",
+    "engines/io_uring/": "files that only a build with liburing has",
+    "engines/kqueue.hpp": "the poller of an engine's page, and a pool that waits with it",
+    "engines/pool/": "a page for who may use a peer, and one for the tasks of workers",
+    "engines/select.hpp": "the poller of an engine's page, and an engine that waits with it",
+    "files/protocol/option_effects.hpp": "a namespace of its own",
+    "files/store/disk/openat2.hpp": "a system call that glibc does not have",
+    "files/store/upload/upload_digest.hpp": "its user would be too long",
+    "files/protocol/client_phases.hpp": "its user would be too long",
+    "files/transfer/large_source.hpp": "its user would be too long",
+    "hosting/timer_slack.hpp": "what systems differ in",
+    "load/request_writer.hpp": "its user would be too long",
+    "protocols/http/conditions.hpp": "its user would be too long",
+    "report/search_json.hpp": "what a report says is made in its room",
+    "secure/": "duties of a secret's life, each to be read alone",
+}
 
 
 def file_length(tree):
@@ -17,6 +41,24 @@ def file_length(tree):
         if file.is_source and length > FILE_CAP:
             yield Finding(file.path, length, f"{length} lines; the cap is {FILE_CAP}",
                           "Split it along what it does: one idea, one file.")
+
+
+def lonely_headers(tree):
+    """A class or function that one file uses stands in that file."""
+    sources = {file.path.removeprefix("src/"): file for file in tree.files if file.is_cpp}
+    users = {}
+    for path, file in sources.items():
+        for _, kind, header in cpp.includes(file.text):
+            if kind == '"' and header != path.removesuffix(".cpp") + ".hpp":
+                users.setdefault(header, set()).add(path)
+    for header, of in sorted(users.items()):
+        if len(of) > 1 or header not in sources or header.startswith("joust/"):
+            continue
+        parts = [header, header.removesuffix(".hpp") + ".cpp", *of]
+        length = sum(sources[part].text.count("\n") for part in parts if part in sources)
+        if length <= WANTED and not any(header.startswith(alone) for alone in ALONE):
+            yield Finding(sources[header].path, 1, f"only {next(iter(of))} includes it, and both are short",
+                          "Put it there, or say in ALONE of tests/tidy/lengths.py why it stands alone.")
 
 
 def function_length(tree):
@@ -56,4 +98,4 @@ def trailing_blanks(tree):
             yield Finding(file.path, len(file.lines), "no newline at the end of the file", "Add one.")
 
 
-RULES = [file_length, function_length, line_length, trailing_blanks]
+RULES = [file_length, lonely_headers, function_length, line_length, trailing_blanks]

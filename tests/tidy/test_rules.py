@@ -36,6 +36,15 @@ class Lengths(unittest.TestCase):
         self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 501}), ["src/net/a.cpp:501"])
         self.assertEqual(check(lengths.file_length, {"src/net/a.cpp": "\n" * 500, "a.md": "\n" * 999}), [])
 
+    def test_lonely_headers(self):
+        header, code = "#pragma once\n", '#include "net/a.hpp"\n'
+        files = {"src/net/a.hpp": header, "src/net/a.cpp": code, "src/net/b.cpp": code}
+        self.assertEqual(check(lengths.lonely_headers, files), ["src/net/a.hpp:1"])
+        self.assertEqual(check(lengths.lonely_headers, files | {"src/net/c.cpp": code}), [])
+        self.assertEqual(check(lengths.lonely_headers, files | {"src/net/b.cpp": code + "\n" * 450}), [])
+        alone = {path.replace("net", "base"): text.replace("net", "base") for path, text in files.items()}
+        self.assertEqual(check(lengths.lonely_headers, alone), [])
+
     def test_function(self):
         long = "  f({1, 2});\n" * 69
         for head in ("void f() {", "template <class T>\nauto A<T>::f() const -> int {", "TEST(A, b) {",

@@ -87,7 +87,7 @@ std::vector<std::string> allowed_by(std::string type) {
   return allowed;
 }
 
-OptionText text_of(const CLI::Option& option) {
+OptionText option_text(const CLI::Option& option) {
   OptionText text{.help = option.get_description()};
   if (!option.get_lnames().empty()) text.long_name = "--" + option.get_lnames().front();
   if (!option.get_snames().empty()) text.short_name = "-" + option.get_snames().front();
@@ -337,7 +337,7 @@ std::vector<CommandText> CommandLine::texts() const {
     CommandText text{
         .name = command->get_name(), .summary = command->get_description(), .footer = command->get_footer()};
     for (const CLI::Option* option : command->get_options())
-      if (!option->get_group().empty()) text.options.push_back(text_of(*option));
+      if (!option->get_group().empty()) text.options.push_back(option_text(*option));
     texts.push_back(std::move(text));
   }
   return texts;

@@ -3,7 +3,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
 #include <vector>
 
 #include "base/check.hpp"
@@ -14,8 +16,8 @@
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
-#include "cli/load/byte_dump.hpp"
 #include "cli/load/command.hpp"
+#include "joust/bytes.hpp"
 #include "load/result_json.hpp"
 #include "measure/process_tree.hpp"
 #include "measure/usage.hpp"
@@ -27,6 +29,24 @@
 
 namespace joust {
 namespace {
+
+// Shows bytes as hexadecimal digits and as text, 16 in a line, each line with the number of its first byte.
+// Long messages are cut, with the number of the bytes that are left out.
+std::string byte_dump(Bytes bytes) {
+  constexpr std::size_t kColumns = 16, kMostShown = 1024;
+  std::string dump;
+  for (std::size_t at = 0; at < std::min(bytes.size(), kMostShown); at += kColumns) {
+    std::string digits, text;
+    for (const std::byte byte : bytes.subspan(at, std::min(kColumns, bytes.size() - at))) {
+      const auto value = std::to_integer<unsigned char>(byte);
+      digits += fmt::format("{:02x} ", value);
+      text += value >= ' ' && value <= '~' ? static_cast<char>(value) : '.';
+    }
+    dump += fmt::format("  {:06x}  {:<48} |{}|\n", at, digits, text);
+  }
+  if (bytes.size() > kMostShown) dump += fmt::format("  ... and {} more\n", bytes.size() - kMostShown);
+  return dump;
+}
 
 using Json = nlohmann::ordered_json;
 

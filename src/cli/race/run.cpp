@@ -3,11 +3,16 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <random>
 #include <sstream>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "base/build_facts.hpp"
@@ -23,17 +28,19 @@
 #include "cli/race/command.hpp"
 #include "cli/race/guardian.hpp"
 #include "cli/race/possible_race.hpp"
-#include "cli/race/race_capacity.hpp"
 #include "history/store.hpp"
 #include "measure/affinity.hpp"
 #include "measure/environment.hpp"
 #include "measure/process_clock.hpp"
 #include "measure/softirq_time.hpp"
+#include "net/stop.hpp"
+#include "race/figures/capacity.hpp"
 #include "race/figures/hosts_wording.hpp"
 #include "race/hosts/restrictions.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/judgement/thresholds.hpp"
 #include "race/run/call_counts.hpp"
+#include "race/run/plan.hpp"
 #include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
 #include "race/scenario/scenario_toml.hpp"
@@ -41,6 +48,7 @@
 #include "race/set_up/placement.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/thread_numbers.hpp"
+#include "race/trial/runner.hpp"
 #include "race/trial/trial_runner.hpp"
 #include "report/race_json.hpp"
 #include "report/race_plan.hpp"
@@ -50,6 +58,30 @@
 
 namespace joust {
 namespace {
+
+// Makes a runner for the trials of a scenario, which outlives it.
+using MakeRunner = std::function<std::unique_ptr<race::TrialRunner>(const race::Scenario&)>;
+
+// Prepares a race whose rates are shares of a capacity: measures the capacities, sets the rates, subtracts
+// the time of this measurement from the race's time, and plans again. Returns a child's message about invalid
+// arguments; empty if it had none. Throws std::runtime_error where the capacity of a case cannot be measured.
+std::string measure_capacities(race::Scenario& scenario, race::Plan& plan, const race::Catalogue& catalogue,
+                               const MakeRunner& make_runner, race::RaceObserver& observer,
+                               const Stop& stop) {
+  const Time begun = Clock::now();
+  const race::Scenario pilot = race::capacity_race(scenario);
+  const race::RaceResult result = race::run_race(pilot, race::make_pilot(pilot, catalogue, plan.seed),
+                                                 *make_runner(pilot), observer, stop);
+  if (!result.refused.empty()) return result.refused;
+  if (stop.requested()) throw std::runtime_error("interrupted before the capacity was known");
+  race::set_rates(scenario, race::capacities_of(result));
+  if (race::needs_capacity(scenario))
+    throw std::runtime_error(
+        "no contestant answered in the closed loop that measures the capacity, so the rates are not known");
+  scenario.time -= std::min<Duration>(scenario.time, Clock::now() - begun);
+  plan = race::make_plan(scenario, catalogue, plan.seed);
+  return {};
+}
 
 static_assert(race::kBeyondThreshold == kThreshold);
 

@@ -1,17 +1,113 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "files/protocol/begun_uploads.hpp"
 #include "files/protocol/server_answers.hpp"
-#include "files/protocol/server_reception.hpp"
 #include "files/protocol/server_slices.hpp"
 #include "files/protocol/server_state.hpp"
+#include "files/protocol/wire.hpp"
+#include "files/store/storage.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust::file {
+
+// The uploads with ranges from one connection, kept until they are complete. Each must grow, by all its
+// connections together: one of them may have sent its range, and wait for the others.
+class BegunUploads {
+ public:
+  explicit BegunUploads(ServerState& server) : server_(server) {}
+
+  // Finds an upload of the storage, or begins it, and keeps it. `requests` is the number of requests of the
+  // connection so far.
+  FileAnswer<std::shared_ptr<Upload>> find(const UploadRequest& request, std::uint64_t requests);
+  // `offered`: the upload may be forgotten, because the client offers it again.
+  void keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size, std::uint64_t requests);
+  void forget_complete();
+  void clear() { all_.clear(); }
+  bool empty() const { return all_.empty(); }
+  // True if an offered file is left unfinished. Between two ranges nothing is under way, and no other
+  // connection may send the next range.
+  bool leave_unfinished() const;
+
+  // Counts the sender's digest as growth of an upload that has all its bytes: the sender seals it after
+  // reading the file from a slow disk.
+  void sender_works(const Working& working);
+  void expect_growth(bool owed, bool waited_for, Time now);  // see LeastRate::expect()
+  // Returns a complaint if an upload has not grown enough. The protocol has no message for giving an offered
+  // file up: if the client sends other requests meanwhile (`is_busy`, `requests`), such a file is forgotten,
+  // unless it is `in_hand`. Its place is free then, and the client is not too slow.
+  std::optional<std::string> complaint(const Upload* in_hand, bool is_busy, std::uint64_t requests, Time now);
+  std::optional<Time> deadline() const;
+
+ private:
+  struct Begun {
+    std::shared_ptr<Upload> upload;
+    bool offered;
+    std::uint64_t size;  // bytes of the file
+    LeastRate growth;
+    std::uint64_t received = 0;  // bytes, when growth was last updated
+    std::uint64_t requests = 0;  // requests of the connection when the window of `growth` began
+    std::uint64_t digested = 0;  // bytes digested by its sender
+
+    bool grows(Time now);
+  };
+
+  ServerState& server_;
+  std::vector<Begun> all_;
+};
+
+// The range of an upload that arrives at a server, frame by frame. Data that are not wanted are discarded.
+class ServerReception {
+ public:
+  void begin(std::shared_ptr<Upload> upload, ByteRange range) {
+    upload_ = std::move(upload);
+    left_ = range_ = range;
+    data_left_ = 0;
+  }
+  // Begins to discard: the data of a refused upload, or of a range that is stored already.
+  void begin_to_discard(ByteRange range = {}) {
+    range_ = range;
+    left_ = {};
+    data_left_ = 0;
+  }
+  // Begins a frame of data. Reserves room for it: an announced file alone takes none.
+  FileAnswer<void> take(const Data& data) {
+    data_left_ = data.size;
+    return upload_ ? upload_->make_room({left_.offset, data.size}) : FileAnswer<void>{};
+  }
+  bool fits(const Data& data) const { return !upload_ || data.size <= left_.size; }
+  bool is_complete(const End& end) const { return left_.size == 0 && end.size == range_.size; }
+  bool wants_data() const { return upload_ && data_left_ > 0; }
+  FileRange next() const { return {&upload_->file(), left_.offset, data_left_}; }  // where bytes belong
+  void stored(std::size_t n, Bytes seen) {
+    upload_->stored({left_.offset, n}, seen);
+    data_left_ -= n;
+    left_ = {left_.offset + n, left_.size - n};
+  }
+  std::size_t discard(std::size_t n) {  // returns how many bytes were not wanted
+    const std::uint64_t part = std::min<std::uint64_t>(data_left_, n);
+    data_left_ -= part;
+    return part;
+  }
+  ByteRange range() const { return range_; }
+  bool finish() { return upload_ && upload_->finish(range_); }  // true: it was the last range of the upload
+  std::shared_ptr<Upload> release() { return std::exchange(upload_, nullptr); }  // ends it
+  const Upload* upload() const { return upload_.get(); }                         // null: discards
+
+ private:
+  std::shared_ptr<Upload> upload_;
+  ByteRange range_{};
+  ByteRange left_{};             // the part of range_ that has not arrived
+  std::uint64_t data_left_ = 0;  // bytes of the current data frame that have not arrived
+};
 
 // The server's reception of files: ranges of uploads, files that are offered and sent in ranges, files whose
 // data follows at once, and directories. What an earlier attempt has left is recalled in slices, and a

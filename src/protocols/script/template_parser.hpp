@@ -10,11 +10,28 @@
 #include <string_view>
 #include <vector>
 
+#include "joust/bytes.hpp"
 #include "load/pattern.hpp"
 #include "protocols/script/binary_number.hpp"
-#include "protocols/script/reply_part.hpp"
+#include "protocols/script/expression.hpp"
 
 namespace joust::script {
+
+inline constexpr std::size_t kLargestMessage = 1 << 20;  // bytes, boundaries included
+
+// A part of a reply: some bytes at a place, or the first group of a regular expression. Any thread.
+class ReplyPart {
+ public:
+  // Parses "4+8", which is 8 bytes from byte 4 on, or "/EXPRESSION/".
+  static std::expected<ReplyPart, std::string> parse(std::string_view text);
+
+  // Returns the part, which is within `reply`. An error says what the reply lacks.
+  std::expected<Bytes, std::string> of(Bytes reply) const;
+
+ private:
+  std::size_t offset_ = 0, size_ = 0;
+  std::shared_ptr<const Expression> expression_{};
+};
 
 // {counter} is the number of the connection times this, and the number of the message.
 inline constexpr std::uint64_t kCounterStep = 1'000'000'000;

@@ -1,10 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "race/model/result.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace joust::race {
+
+// A request whose reply came too late for the load may still have been delivered.
+std::optional<Loss> loss_of(const LoadResult& load) {
+  if (!load.lossy) return std::nullopt;
+  const auto delivery = [&](const char* what) {
+    return static_cast<std::uint64_t>(load.number("deliveries", what).value_or(0));
+  };
+  const Loss deliveries{.lost = delivery("lost"), .of = delivery("expected")};
+  if (deliveries.lost > 0 || (deliveries.of > 0 && load.messages.lost == 0)) return deliveries;
+  return Loss{.lost = load.messages.lost, .of = load.messages.sent};
+}
+
+std::string share_words(const Loss& loss) {
+  if (loss.lost == 0 || loss.of == 0) return "0 %";
+  const double percent = 100 * static_cast<double>(loss.lost) / static_cast<double>(loss.of);
+  const int decimals = percent >= 10 ? 0 : 1 - static_cast<int>(std::floor(std::log10(percent)));
+  std::string text = fmt::format("{:.{}f}", percent, decimals);
+  while (text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.')) text.pop_back();
+  return text + " %";
+}
+
+std::string lost_words(const Loss& loss) {
+  return fmt::format("lost {} of its messages", share_words(loss));
+}
+
+std::optional<double> Turn::throughput_per_s() const {
+  if (verified == 0 || window_s <= 0) return std::nullopt;
+  return static_cast<double>(verified) / window_s;
+}
+
+std::optional<double> Turn::server_cpu_us_per_message() const {
+  if (messages == 0 || server_cpu_s <= 0) return std::nullopt;
+  return server_cpu_s * 1e6 / static_cast<double>(messages);
+}
 
 std::optional<double> Trial::throughput_per_s() const {
   if (load && load->plan.open_loop()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,12 +9,34 @@
 #include <vector>
 
 #include "report/page/markup.hpp"
-#include "report/page/scale.hpp"
 
 // The parts of pictures. Lengths are in units of the picture, whose width is kWidth; a page shows it as wide
 // as it has room for. Lines and text take the colour of the text around them, so that a dark page has
 // light ones; everything that stands for a contestant has a shape as well as a colour.
 namespace joust::report::page {
+
+// Places values between two coordinates, linearly or by their logarithms.
+class Scale {
+ public:
+  enum class Kind { linear, logarithmic };
+
+  // Covers all the values, and a part of the range beyond them at both ends; `margin` is that part. A
+  // logarithmic scale covers the positive ones only. A range of no width is widened.
+  Scale(Kind kind, const std::vector<double>& values, double margin, double from, double to);
+
+  // Returns the coordinate; values outside of the range have that of its end.
+  double at(double value) const;
+  bool holds(double value) const { return value >= low_ && value <= high_; }
+  // Returns round values in the range, about `wanted` of them and no more than twice as many.
+  std::vector<double> ticks(std::size_t wanted) const;
+
+ private:
+  double place_of(double value) const;
+
+  Kind kind_;
+  double low_ = 1, high_ = 2;  // of the values
+  double from_, to_;           // of the coordinates
+};
 
 inline constexpr double kWidth = 440, kMargin = 10, kFont = 13, kSmallFont = 12;
 

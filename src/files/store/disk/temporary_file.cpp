@@ -2,6 +2,7 @@
 #include "files/store/disk/temporary_file.hpp"
 
 #include <fcntl.h>
+#include <stdio.h>  // the calls are declared here
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,12 +12,26 @@
 
 #include "base/check.hpp"
 #include "base/system/nameless_file.hpp"
-#include "files/store/disk/rename.hpp"
 #include "files/store/disk/temporary_name.hpp"
 #include "files/store/storage.hpp"
 
 namespace joust {
 namespace {
+
+// Gives a file another name in the same directory. An existing file of that name is replaced; without
+// `replaces` the call fails with EEXIST instead. Fails with ENOSYS or EINVAL where the system or the file
+// system has no rename that never replaces.
+int rename_in(int directory, const char* from, const char* to, bool replaces) {
+#ifdef __linux__
+  return ::renameat2(directory, from, directory, to, replaces ? 0U : RENAME_NOREPLACE);
+#elif defined(__APPLE__)
+  return ::renameatx_np(directory, from, directory, to, replaces ? 0U : RENAME_EXCL);
+#else
+  if (replaces) return ::renameat(directory, from, directory, to);
+  errno = ENOSYS;
+  return -1;
+#endif
+}
 
 // Limit of files of one name that are written at the same time, where they need temporary names.
 constexpr unsigned kMostNames = 64;

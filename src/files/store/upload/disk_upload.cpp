@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "files/store/upload/disk_upload.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,9 +10,71 @@
 
 #include "base/available.hpp"
 #include "base/check.hpp"
+#include "base/descriptor_limit.hpp"
+#include "files/store/descriptors.hpp"
 #include "files/store/disk/disk_space.hpp"
 
 namespace joust {
+
+namespace {
+
+// The limit of separate ranges, for peers that send every second byte alone.
+constexpr std::size_t kMostRanges = 4096;
+
+}  // namespace
+
+FileAnswer<void> ReceivedRanges::take(ByteRange range) {
+  if (size_ == 0) return {};
+  if (taken_.pieces() >= kMostRanges) return refused(FileError::busy, "too many loose ranges");
+  if (!taken_.insert(range.offset, range.end()))
+    return refused(FileError::overlap, "some of the range is there already, or it is empty");
+  return {};
+}
+
+std::uint64_t ReceivedRanges::give_back(ByteRange range) {
+  taken_.erase(range.offset, range.end());
+  const std::uint64_t arrived = std::min(range.end(), stored_from(range.offset));
+  stored_.erase(range.offset, arrived);
+  return arrived;
+}
+
+void ReceivedRanges::stored(ByteRange part) {
+  stored_.insert(part.offset, part.end());
+}
+
+void ReceivedRanges::distrust(ByteRange range) {
+  stored_.erase(range.offset, std::min(range.end(), stored_from(range.offset)));
+}
+
+void ReceivedRanges::finish(ByteRange range) {
+  finished_.insert(range.offset, range.end());
+  there_ += range.size;
+}
+
+void ReceivedRanges::begin_with(std::uint64_t bytes) {
+  taken_.insert(0, bytes);
+  stored_.insert(0, bytes);
+  finished_.insert(0, bytes);
+  there_ = bytes;
+}
+
+bool ReceivedRanges::are_finished(ByteRange range) const {
+  return range.size > 0 && finished_.end_of(range.offset) >= range.end();
+}
+
+std::size_t most_uploads_by_descriptors() {
+  return descriptors::uploads_of(descriptor_limit().rlim_cur);
+}
+
+std::size_t most_waiting_by_descriptors() {
+  return descriptors::waiting_of(descriptor_limit().rlim_cur);
+}
+
+FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(const Uploader& from) {
+  if (auto slot = UploadSlot::take(shares_, from.address, from.connection, Clock::now())) return slot;
+  return refused(FileError::busy,
+                 fmt::format("open uploads: {} of at most {}", shares_.held(), shares_.limit()));
+}
 namespace {
 
 // A mapping takes address space for the whole file before any byte arrives, so an announced size alone is

@@ -2,23 +2,72 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/connection_share.hpp"
 #include "files/store/disk/digest_worker.hpp"
 #include "files/store/disk/disk_file.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/quota/quota.hpp"
+#include "files/store/quota/range_set.hpp"
 #include "files/store/storage.hpp"
-#include "files/store/upload/received_ranges.hpp"
 #include "files/store/upload/upload_digest.hpp"
-#include "files/store/upload/upload_slots.hpp"
 
 namespace joust {
+
+// The ranges of an upload: those that connections have taken, the parts of them that are stored, and those
+// that are complete. One thread at a time.
+class ReceivedRanges {
+ public:
+  explicit ReceivedRanges(std::uint64_t size) : size_(size) {}
+
+  // Refuses a range of the file that is taken already. A file of no bytes has no ranges to take.
+  FileAnswer<void> take(ByteRange range);
+  // Frees a taken range. Returns the end of its stored part. Throws std::bad_alloc.
+  std::uint64_t give_back(ByteRange range);
+  void stored(ByteRange part);           // the parts of a range are stored in order
+  void distrust(ByteRange range);        // its stored part is to be stored again
+  void finish(ByteRange range);          // it is complete
+  void begin_with(std::uint64_t bytes);  // the first bytes are complete from the start
+
+  bool are_finished(ByteRange range) const;
+  bool are_complete() const { return there_ == size_; }  // all ranges are finished
+  std::uint64_t stored_from(std::uint64_t offset) const { return stored_.end_of(offset); }
+  // The end of the first bytes that never change: all their ranges are complete.
+  std::uint64_t unchanging() const { return finished_.end_of(0); }
+
+ private:
+  const std::uint64_t size_;
+  RangeSet taken_;
+  RangeSet stored_;          // the part of taken_ that is stored
+  RangeSet finished_;        // the ranges of stored_ that are complete
+  std::uint64_t there_ = 0;  // bytes in finished_
+};
+
+// The place of one open upload. When it has to give way, it ends the connection that began the upload: the
+// sender resumes the upload over another connection.
+using UploadSlot = ConnectionShare;
+
+// The limits that follow from the descriptors of this process: of open uploads, and of complete files that
+// wait for the disk. See files/store/descriptors.hpp. Throw std::system_error.
+std::size_t most_uploads_by_descriptors();
+std::size_t most_waiting_by_descriptors();
+
+// Limits the number of open uploads. No address can keep all slots: see Shares. Any thread.
+class UploadSlots {
+ public:
+  explicit UploadSlots(std::size_t most) : shares_(most, 1) {}
+  FileAnswer<std::unique_ptr<UploadSlot>> take(const Uploader& from);
+
+ private:
+  Shares shares_;
+};
 
 // The set-up of a directory's uploads.
 struct UploadRules {
