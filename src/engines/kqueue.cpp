@@ -60,8 +60,8 @@ void Kqueue::watch(int fd, Watched& what, unsigned events) {
     return;
   }
   if ((events & ~armed & POLLIN) != 0) change(fd, EVFILT_READ, EV_ADD | EV_CLEAR, &what);
-  if ((events & POLLOUT) != 0) change(fd, EVFILT_WRITE, EV_ADD | EV_CLEAR | EV_ONESHOT, &what);
-  what.armed = (armed | events) & POLLIN;
+  if ((events & ~armed & POLLOUT) != 0) change(fd, EVFILT_WRITE, EV_ADD | EV_CLEAR | EV_ONESHOT, &what);
+  what.armed = armed | events;  // room is told once: see taken()
 }
 
 // For a pool, any thread: makes its changes at once. EV_DISPATCH disables a filter after a report. A reset is
@@ -112,12 +112,14 @@ int Kqueue::call(Duration most) {
   return result;
 }
 
-// Returns the owner of an event; null for a change that was made, and for a refused one of a listener that
-// was closed meanwhile. A peer that cannot be watched fails alone.
+// Returns the owner of an event; null for a change that was made. A filter with EV_ONESHOT is gone with its
+// report. A peer that cannot be watched fails alone.
 Watched* Kqueue::taken(const Event& event) {
   auto* const what = static_cast<Watched*>(event.udata);
+  if ((event.flags & EV_ERROR) == 0 && (event.flags & EV_ONESHOT) != 0 && what != nullptr)
+    what->armed &= ~static_cast<unsigned>(POLLOUT);
   if ((event.flags & EV_ERROR) == 0 || what == nullptr) return what;
-  if (event.data == 0 || what->kind == Watched::Kind::listener) return nullptr;
+  if (event.data == 0) return nullptr;
   if (what->kind == Watched::Kind::peer) return what;
   throw std::system_error(static_cast<int>(event.data), std::generic_category(), "kevent()");
 }

@@ -43,10 +43,9 @@ class Polled : public Core {
   using Core::found_work;
   using Core::woken;
   void fetch_ahead(const Watched* soon, const Watched* later) {
-    const auto peer = [](const Watched* what) {
-      return what != nullptr && what->kind == Watched::Kind::peer ? static_cast<const Peer*>(what) : nullptr;
-    };
-    Core::fetch_ahead(peer(soon), peer(later));
+    const bool is_peer = soon != nullptr && soon->kind == Watched::Kind::peer;
+    // Nothing of `later` is read: to look whether it is a peer would wait for the memory that is fetched.
+    Core::fetch_ahead(is_peer ? static_cast<const Peer*>(soon) : nullptr, static_cast<const Peer*>(later));
   }
   void ready(Watched& what, unsigned events, int error = 0) {
     switch (what.kind) {
