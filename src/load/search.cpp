@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "base/units.hpp"
@@ -69,32 +70,40 @@ LimitFit::LimitFit(std::span<const RateTry> tries, double least, double most) {
 // Computes the weight of each place in a grid, from the likelihoods of all tries.
 void LimitFit::fit(double from, double to) {
   places_.assign(kPlaces, {});
-  double sum = 0;
+  double greatest = -std::numeric_limits<double>::infinity(), sum = 0;
   for (std::size_t i = 0; i < kPlaces; ++i) {
     Place& place = places_[i];
     place.log_rate = from + (to - from) * static_cast<double>(i) / static_cast<double>(kPlaces - 1);
     for (std::size_t w = 0; w < kWidths; ++w)
-      sum += place.weights[w] = likelihood(place.log_rate, width_of(w));
+      greatest = std::max(greatest, place.weights[w] = log_likelihood(place.log_rate, width_of(w)));
   }
+  for (Place& place : places_)
+    for (double& weight : place.weights) sum += weight = std::exp(weight - greatest);
   for (Place& place : places_)
     for (double& weight : place.weights) weight /= sum;
 }
 
-// A search has few tries, and no probability is below kUnlucky, so the product is no smaller than a double
-// can be.
-double LimitFit::likelihood(double place, double width) const {
-  std::array<double, kDisturbed.size()> products{};
+// The product of many probabilities is smaller than a double can be, so its scale is kept apart.
+double LimitFit::log_likelihood(double place, double width) const {
+  constexpr double kSmall = 1e-100;
+  const double log_small = std::log(kSmall);
+  std::array<double, kDisturbed.size()> products{}, logs{};
   for (std::size_t i = 0; i < products.size(); ++i) products[i] = kDisturbed[i].weight;
   for (const LogTry& one : tries_) {
     const double undisturbed = holds(one.log_rate, place, width);
     for (std::size_t i = 0; i < products.size(); ++i) {
       const double held = std::clamp(one.undisturbed[i] * undisturbed, kLucky, 1 - kUnlucky);
       products[i] *= one.held ? held : 1 - held;
+      if (products[i] >= kSmall) continue;
+      products[i] /= kSmall;
+      logs[i] += log_small;
     }
   }
+  for (std::size_t i = 0; i < logs.size(); ++i) logs[i] += std::log(products[i]);
+  const double greatest = *std::ranges::max_element(logs);
   double sum = 0;
-  for (const double product : products) sum += product;
-  return sum;
+  for (const double log : logs) sum += std::exp(log - greatest);
+  return greatest + std::log(sum);
 }
 
 // Returns the place below which this share of the weight lies.
@@ -136,7 +145,9 @@ constexpr double kCloseEnough = 1.05;
 constexpr double kOfCapacity = 0.6, kRange = 100, kAboveCapacity = 1.5;
 constexpr Duration kCapacityWindow = std::chrono::seconds(1);
 constexpr std::size_t kHopeless = 25;  // tries of which none has held
-constexpr int kMostUnknown = 20;       // tries that say nothing, because the load itself was late
+// Tries that say nothing: for too few messages, or because the load itself was late (a fifth of all then);
+// and late ones in a row, after which a lower rate is tried.
+constexpr std::size_t kMostUnknown = 20, kLateHere = 4;
 constexpr Duration kLongestStep = std::chrono::seconds(5);  // unless a longer one is asked for
 
 struct Named {
@@ -204,8 +215,8 @@ std::optional<Duration> Criterion::of(const Distribution& latency) const {
 }
 
 double Criterion::messages_needed() const {
-  constexpr double kBeyond = 12;  // samples beyond the percentile; ten make it known
-  return quantile ? kBeyond / (1 - *quantile) : 100;
+  constexpr double kSamples = 12;  // beyond the percentile; ten make it known
+  return quantile ? kSamples / (1 - *quantile) : 100;
 }
 
 std::expected<Criterion, std::string> parse_criterion(std::string_view text) {
@@ -248,7 +259,7 @@ std::optional<double> RateSearch::next() const {
 void RateSearch::tried(Held held, Duration length) {
   constexpr double kOften = 0.7;
   if (held == Held::unknown) {  // a higher rate has more messages
-    rate_ = std::max(2 * rate_, least_);
+    rate_ = std::clamp(2 * rate_, least_, most_);
     return;
   }
   tries_.push_back({.rate_per_s = rate_,
@@ -258,7 +269,7 @@ void RateSearch::tried(Held held, Duration length) {
   limit_ = fit.limit();
   const double lowest = std::ranges::min_element(tries_, {}, &RateTry::rate_per_s)->rate_per_s;
   rate_ = std::clamp(fit.rate_that_holds(tries_.size() % 2 == 0 ? 1 - kOften : kOften),
-                     std::max(least_, lowest / 2), most_);
+                     std::clamp(lowest / 2, least_, most_), most_);
 }
 
 std::optional<double> RateSearch::highest_held() const {
@@ -310,31 +321,35 @@ SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
   if (!result.capacity_per_s) return result;
   const double enough = criterion.messages_needed() /
                         std::chrono::duration<double>(std::max(kLongestStep, plan.duration)).count();
-  const double least = std::max({1.0, enough, *result.capacity_per_s / kRange});
+  const double known = std::max(1.0, enough);  // lower rates have too few messages
+  double least = std::max(known, *result.capacity_per_s / kRange);
+  if (plan.open_loop()) least = std::max(known, std::min(least, plan.rate_per_s));
   const double most = std::max(kAboveCapacity * *result.capacity_per_s, 2 * least);
   RateSearch search(
       plan.open_loop() ? plan.rate_per_s : std::max(least, kOfCapacity * *result.capacity_per_s), least,
       std::max(most, plan.rate_per_s));
-  int unknown = 0;
+  std::size_t late = 0, late_in_a_row = 0, unknown = 0;
   while (const auto rate = search.next()) {
     if (result.is_cut = Clock::now() >= end; result.is_cut) break;
     SearchStep step{.plan = plan_at(*rate, criterion, plan), .load = {}, .why = {}};
     step.load = run(step.plan);
     judge(criterion, step);
-    const bool late = step.held == Held::no && is_late(criterion, step.load);
-    if (late) step.why += "; the load itself was late";
+    const bool is_late_here = step.held == Held::no && is_late(criterion, step.load);
+    if (is_late_here) step.why += "; the load itself was late", step.held = Held::unknown;
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
-    SearchStep& last = result.steps.back();
+    const SearchStep& last = result.steps.back();
     if (is_lost(last.load)) result.lost = last.load.complaints.front();
     if (result.interrupted || !result.lost.empty()) break;
-    if (late)
-      last.held = Held::unknown;
-    else
+    if (!is_late_here) {
+      late_in_a_row = 0;
+      if (last.held == Held::unknown && ++unknown == kMostUnknown) break;
       search.tried(last.held, last.plan.duration);
-    if (last.held == Held::unknown && ++unknown == kMostUnknown) {
-      result.limited_by_load = late;
+    } else if (++late >= kMostUnknown && 5 * late > result.steps.size()) {
+      result.limited_by_load = true;
       break;
+    } else if (++late_in_a_row % kLateHere == 0) {
+      search.lower();
     }
   }
   result.limit = search.limit();

@@ -66,7 +66,7 @@ class LimitFit {
 
   static double width_of(std::size_t i);
   void fit(double from, double to);
-  double likelihood(double place, double width) const;
+  double log_likelihood(double place, double width) const;
   double quantile(double share) const;
 
   std::vector<LogTry> tries_;
@@ -105,6 +105,7 @@ class RateSearch {
   // least or the greatest rate, or if none of many tries has held.
   std::optional<double> next() const;
   void tried(Held held, Duration length = kSearchWindow);
+  void lower() { rate_ = std::max(least_, rate_ / 2); }  // this rate tells nothing
 
   // Returns the limit; nothing before rates have held and failed.
   std::optional<RateLimit> limit() const;

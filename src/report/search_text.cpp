@@ -44,7 +44,8 @@ std::string row(std::span<const SearchStep* const> steps, const SearchResult& re
   const auto rate = [](const SearchStep* step) { return report::plain_number(step->plan.rate_per_s); };
   const std::string low = rate(steps.front()), high = rate(steps.back());
   const auto other_reason = std::ranges::find_if(steps, [&](const SearchStep* step) {
-    return step->held != Held::yes && !step->why.starts_with(result.criterion.figure);
+    return step->held == Held::unknown ||
+           (step->held == Held::no && !step->why.starts_with(result.criterion.figure));
   });
   return fmt::format(
       "{}  {}\n",
@@ -100,7 +101,7 @@ std::string answer(const SearchResult& result) {
         result.highest_held
             ? fmt::format("{} held at {} before", what, report::plain_number(*result.highest_held))
             : fmt::format("{} held at no rate before", what));
-  else if (result.limit)
+  else if (result.limit && result.highest_held)
     text = fmt::format("{} holds up to {} messages/s ({:.0f} % interval: {} to {}), in a typical {}", what,
                        report::plain_number(result.limit->rate_per_s), 100 * kLimitConfidence,
                        report::plain_number(result.limit->low), report::plain_number(result.limit->high),
