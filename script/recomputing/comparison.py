@@ -64,7 +64,7 @@ def expected_noise(one, other):
         if len(common) < 4:
             return None
         means.append(statistics.variance(one[number][i] - other[number][i] for i in common) / len(common))
-    return 1.5 ** 2 * statistics.fmean(means) + 0.03 ** 2 if means else None
+    return 1.5 ** 2 * statistics.fmean(means) + 0.05 ** 2 if means else None
 
 
 def compare(columns, look, expected=None):

@@ -37,15 +37,15 @@ TEST_F(FewStarts, OneTellsALargeDifference) {
 }
 
 TEST_F(FewStarts, TwoTellMoreThanOne) {
-  runner.world.rate["epoll"] = 112e3;
+  runner.world.rate["epoll"] = 118e3;
   EXPECT_LE(count(100, 1, stats::Decision::differ), 20);
-  EXPECT_GE(count(100, 2, stats::Decision::differ), 80);
+  EXPECT_GE(count(100, 2, stats::Decision::differ), 50);
   EXPECT_GE(count(100, 3, stats::Decision::differ), 90);
 }
 
 // Also where starts differ as those of nginx and redis do, and turns as on a busy machine.
 TEST_F(FewStarts, EqualsAreNotToldApart) {
-  for (const double starts_differ : {0.005, 0.024, 0.037})
+  for (const double starts_differ : {0.005, 0.024, 0.05})
     for (const double turns_differ : {0.03, 0.2}) {
       runner.world.generation_noise = starts_differ, runner.world.turn_noise = turns_differ;
       int told = 0;

@@ -133,6 +133,14 @@ TEST(Overrides, QuickIsTenSecondsUnlessSaidOtherwise) {
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 8)).rounds, 3U);
 }
 
+TEST(Overrides, ANumberOfRoundsHasNoTime) {
+  Scenario scenario = fake_scenario({"epoll"}, 2);
+  const auto applied = apply({.servers = {}, .clients = {}, .rounds = 3, .time = std::chrono::seconds(5)},
+                             scenario, fake_catalogue());
+  ASSERT_FALSE(applied);
+  EXPECT_TRUE(applied.error().starts_with("--time: so many rounds (--rounds)")) << applied.error();
+}
+
 TEST(Overrides, LeaveTimeForTheLoadInATrial) {
   Scenario scenario = fake_scenario({"epoll"});
   scenario.limits.trial_timeout = seconds(5);

@@ -23,9 +23,10 @@ class RaceOfWholeTrials : public testing::Test {
 TEST_F(RaceOfWholeTrials, EndsWhenItsTimeIsOver) {
   scenario.rounds = 0;
   EXPECT_EQ(run().rounds, kStandardRounds);
-  scenario.quick = true;
-  EXPECT_EQ(run().rounds, kQuickRounds);
   scenario.time = std::chrono::milliseconds(1);
+  scenario.few_rounds = true;
+  EXPECT_EQ(run().rounds, kQuickRounds) << "a quick race of whole trials";
+  scenario.few_rounds = false;
   EXPECT_EQ(run().rounds, 1U) << "the first round is always run";
   scenario.cases.front().load.messages = 1;
   EXPECT_EQ(run().rounds, 1U);

@@ -130,7 +130,7 @@ std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
 // The level of a generation has about the noise of the mean of its turns. How much more generations differ
 // was measured: by 0 to 1 % (engines of joust), 2 to 5 % (nginx, redis).
 std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by) {
-  constexpr double kMoreThanTurns = 1.5, kOfStarts = 0.03;
+  constexpr double kMoreThanTurns = 1.5, kOfStarts = 0.05;
   constexpr std::size_t kFewestTurns = 4;
   if (by.of_turn == nullptr) return std::nullopt;
   std::vector<double> variances;  // of the mean of a round's turns
@@ -149,11 +149,16 @@ namespace {
 
 // Compares the reference's second entry with its first, as a comparison of its own. Nothing unless both have
 // a result.
-std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Figure& figure) {
+std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const RankedBy& by) {
   const Entry* reference = find_entry(one, one.reference);
   const Entry* again = second_entry(one);
   if (reference == nullptr || again == nullptr || again->summary.trials == 0) return std::nullopt;
-  return stats::compare(by_round(one, *again, figure), by_round(one, *reference, figure));
+  const std::vector<stats::Rounds> entries{by_round(one, *again, by.figure),
+                                           by_round(one, *reference, by.figure)};
+  std::vector<std::optional<double>> expected;
+  if (rounds_of(one) <= stats::Comparisons::kFewRounds)
+    expected.push_back(expected_noise(*again, *reference, by));
+  return stats::Comparisons(entries, stats::Look::last, expected).of(0, 1);
 }
 
 // Returns the figures of a contestant, of which the reference has two entries: the geometric mean of both in
@@ -224,7 +229,7 @@ Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& me
       expected.push_back(expected_noise(*compared[a], *compared[b], by));
   const stats::Comparisons ratios(figures, one.look, expected), ratios_of_all_turns(all_turns, one.look);
 
-  Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by.figure)}};
+  Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by)}};
   Comparison& comparison = ranking.comparison;
   comparison.least_difference = std::max(measure.least, ratios.least_difference());
   comparison.reference_differs =

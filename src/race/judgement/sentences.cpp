@@ -192,14 +192,16 @@ std::string cost_text(const Pair& pair, const CaseResult& one) {
 
 namespace {
 
-// Compares costs where the client was the limit of one: that hides a part of a difference, and makes none.
+// Compares costs where the client was the limit of one: a server that waits for its client wakes up more
+// often for a message, so the figures are those under this client.
 std::vector<std::string> costs_under_the_client(const std::vector<Pair>& pairs, const CaseResult& one) {
   std::vector<std::string> sentences, ranges;
   for (const Pair& pair : pairs) {
     if (!pair.understated || pair.decision == Decision::differ || !pair.ratio.is_known()) continue;
-    if (stats::is_told(pair.ratio))
-      sentences.push_back(
-          fmt::format("Under this client the server of {} needs {}", in_list(pair.a), cost_text(pair, one)));
+    if (!pair.ratio.interval.contains(1))
+      sentences.push_back(fmt::format("Under this client the server of {} {}needs {}{}", in_list(pair.a),
+                                      stats::is_told(pair.ratio) ? "" : "probably ", cost_text(pair, one),
+                                      stats::is_told(pair.ratio) ? "" : ", but that is not certain"));
     else
       ranges.push_back(fmt::format("{} ({})", in_list(pair.a), cost_range(pair.ratio)));
   }

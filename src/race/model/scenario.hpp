@@ -170,8 +170,9 @@ struct Scenario {
   bool allow_nothing = false;      // nor is a race that tells nothing of its contestants
   Duration time = std::chrono::seconds(60);  // for the whole race, where rounds are not given
   std::optional<std::uint64_t> seed{};
-  bool quick = false;  // few rounds of whole trials; disturbed ones are told, and not run again
-  bool turns = true;   // contestants take turns where the load allows it; false: a window of its own each
+  bool quick = false;       // disturbed rounds are told, and not run again
+  bool few_rounds = false;  // whole trials without a number of rounds have kQuickRounds, whatever they take
+  bool turns = true;  // contestants take turns where the load allows it; false: a window of its own each
   std::optional<Duration> turn{};  // the length of a turn; empty: chosen from the latency
   std::string reference{};         // the contestant to compare with; empty: the first that can run
   Thresholds thresholds{};

@@ -298,9 +298,9 @@ void shorten(CaseResult& result, Duration share) {
 // for a precise result take hours. A race with such trials has a number of rounds, or as many of these as fit
 // into the time.
 void set_rule(Plan& plan, const Scenario& scenario) {
-  plan.by_time = true;
   plan.by_rule = std::ranges::any_of(plan.cases, [](const CaseResult& one) { return one.plan.load.turns; });
-  plan.rounds = plan.by_rule ? kMostRounds : scenario.quick ? kQuickRounds : kStandardRounds;
+  plan.by_time = plan.by_rule || !scenario.few_rounds;
+  plan.rounds = plan.by_rule ? kMostRounds : scenario.few_rounds ? kQuickRounds : kStandardRounds;
   std::size_t entries = 0;
   for (const CaseResult& one : plan.cases) entries += one.entries.size();
   for (CaseResult& one : plan.cases)

@@ -230,11 +230,14 @@ void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.client.wait, given.wait);
 }
 
-// Sets how long the race lasts.
-void set_length(const Overrides& given, Scenario& scenario) {
+// Sets how long the race lasts. Returns what is wrong with that.
+std::optional<std::string> set_length(const Overrides& given, Scenario& scenario) {
+  if (given.time && given.rounds)
+    return "--time: so many rounds (--rounds) take the time that they need; leave one of the two out";
   if (given.quick) {
     scenario.quick = true;
     scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    scenario.few_rounds = !given.time && !given.precision;
     if (!given.precision)
       scenario.time = std::min(scenario.time, kQuickTime * static_cast<std::int64_t>(scenario.cases.size()));
   }
@@ -242,6 +245,7 @@ void set_length(const Overrides& given, Scenario& scenario) {
   if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
   replace(scenario.time, given.time);
   replace(scenario.precision, given.precision);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -282,7 +286,6 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto problem = objection_to_ready(given, scenario)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
-  set_length(given, scenario);
   replace(scenario.least_difference, given.least_difference);
   scenario.allow_unranked |= given.allow_unranked;
   scenario.allow_nothing |= given.allow_unranked;
@@ -315,6 +318,7 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   expand_rates(scenario);
+  if (auto problem = set_length(given, scenario)) return std::unexpected(*problem);
   return {};
 }
 
