@@ -405,6 +405,14 @@ class Unity(unittest.TestCase):
             self.assertEqual(self.meet(same, same, apart), [], apart)
 
 
+    def test_json_overloads(self):
+        one = {"src/cli/a.cpp": "namespace joust {\nnamespace {\nint f(const Json& a) { return 1; }\n}\n}\n"}
+        other = "namespace joust {\nint f(std::string_view text);\n}\n"
+        self.assertEqual(check(unity.json_overloads, one | {"src/net/b.hpp": other}), ["src/cli/a.cpp:3"])
+        self.assertEqual(check(unity.json_overloads, one | {"src/net/b.hpp": other.replace("f(", "g(")}), [])
+        self.assertEqual(check(unity.json_overloads, one | {"src/cli/a.hpp": other}), [])
+
+
 class Everything(unittest.TestCase):
     def test_every_rule_was_seen_to_fire(self):
         self.assertEqual({rule.__name__ for rule in tidy.RULES}, {rule.__name__ for rule in tested})

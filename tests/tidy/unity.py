@@ -35,6 +35,26 @@ def names_of_a_library(tree):
                               "If both are the same, write it once; else give this one a name of its own.")
 
 
+def json_overloads(tree):
+    """All converts to a JSON value: a call that means another function of the name would take this one."""
+    functions, of_json = {}, []
+    for file in tree.files:
+        if not file.path.startswith("src/") or not file.is_cpp:
+            continue
+        for line, scope, text in cpp.declarations(file.code):
+            name = _name(text)
+            if not name or "(" not in name or any(kind != "namespace" for kind, _ in scope):
+                continue
+            base = name.split("(")[0]
+            functions.setdefault(base, set()).add(file.path)
+            if file.path.endswith(".cpp") and re.search(r"\((const )?\w*json& ?\)", name, re.IGNORECASE):
+                of_json.append((file.path, line, base))
+    for path, line, base in of_json:
+        if others := functions[base] - {path, path.removesuffix(".cpp") + ".hpp"}:
+            yield Finding(path, line, f"'{base}' takes JSON, and {min(others)} has a function of that name",
+                          "Give this one a name of its own: any argument of the other would fit it too.")
+
+
 def _name(text):
     """The name of a constant or type, or of a function with its parameters; of a using-declaration none."""
     text = " ".join(re.sub(r"\[\[.*?\]\]", " ", text).split())
@@ -49,4 +69,4 @@ def _name(text):
     return found and found[1]
 
 
-RULES = [names_of_a_library]
+RULES = [names_of_a_library, json_overloads]

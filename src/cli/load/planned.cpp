@@ -45,7 +45,7 @@ StoredChoice choice_in(const Json& document) {
 }
 
 // Returns why the document is another one than the result of a load.
-std::string objection_to(const Json& document) {
+std::string objection_to_result(const Json& document) {
   const Json schema = document.value("schema", Json(kLoadSchema));
   if (schema != kLoadSchema)
     return fmt::format("its schema is {}, and only a result of 'load --json' ({}) has a plan",
@@ -60,7 +60,7 @@ std::expected<PlannedLoad, std::string> planned_in(const std::string& text) {
   auto plan = plan_from(text);
   const Json document = parsed_shallow(text);
   if (document.is_object())
-    if (const std::string objection = objection_to(document); !objection.empty())
+    if (const std::string objection = objection_to_result(document); !objection.empty())
       return std::unexpected(objection);
   if (!plan) return std::unexpected(plan.error());
   PlannedLoad load{.plan = *plan};

@@ -36,7 +36,7 @@ Hosted& hosted(std::map<std::uint64_t, std::unique_ptr<Hosted>>& sides, const js
   return *found->second;
 }
 
-[[noreturn]] void refuse(const json& request) {
+[[noreturn]] void refuse_request(const json& request) {
   throw std::runtime_error(
       fmt::format("this joust knows no step '{}': is it another version?", request.at("step").dump()));
 }
@@ -121,7 +121,7 @@ json SideAgent::serve_server(const json& request) {
   if (step == "rest") return reply_of(side.rest());
   if (step == "sum_up") return reply_of(side.sum_up());
   if (step == "finish") return reply_of(side.finish());
-  if (step != "end") refuse(request);
+  if (step != "end") refuse_request(request);
   side.end();
   return reply_of(Step<>());
 }
@@ -141,7 +141,7 @@ json SideAgent::serve_load(const json& request) {
   }
   if (step == "rest") return reply_of(side.rest());
   if (step == "finish") return reply_of(side.finish());
-  if (step != "end") refuse(request);
+  if (step != "end") refuse_request(request);
   side.end();
   return reply_of(Step<>());
 }
@@ -174,7 +174,7 @@ json SideAgent::step_of_transfer(const json& request) {
   if (!transfer_->serves()) throw std::runtime_error("there is no server of a transfer here");
   if (step == "begin") return reply_of(transfer_->begin());
   if (step == "rest") return reply_of(transfer_->rest());
-  if (step != "stop") refuse(request);
+  if (step != "stop") refuse_request(request);
   return reply_of(transfer_->stop());
 }
 

@@ -72,7 +72,7 @@ using nlohmann::json;
 constexpr double kMostLateness = 0.10;
 constexpr int kMostReadings = 5;  // of processes that come and go
 
-Usage usage_from(const json& usage) {
+Usage usage_document(const json& usage) {
   return {.user_s = usage.at("cpu_user_s"),
           .system_s = usage.at("cpu_system_s"),
           .voluntary_switches = usage.at("voluntary_switches"),
@@ -206,7 +206,7 @@ class OneTrial {
     if (!answer) return std::nullopt;
     if (answer->contains("at_ns"))
       seen.server_at = Time(std::chrono::nanoseconds(answer->at("at_ns").get<std::int64_t>()));
-    return usage_from(answer->at("usage"));
+    return usage_document(answer->at("usage"));
   }
 
   bool read_result() {
