@@ -86,11 +86,14 @@ TEST_P(LoadAgain, AfterTheServerHasDied) {
   load.expect_balance();
   const Recorder::Counts counts = load.run.recorder().counts();
   EXPECT_GT(counts.failed, 0U);
-  EXPECT_LE(counts.failed, 2 * kConnections);
+  EXPECT_LE(counts.failed, 3 * kConnections);
   EXPECT_EQ(counts.answered, kConnections);
   EXPECT_EQ(load.run.connections_failed(), 0U);
   EXPECT_EQ(load.run.failures(Stage::verify) + load.run.failures(Stage::local), 0U);
-  EXPECT_EQ(load.run.failures(Stage::receive) + load.run.failures(Stage::send), 2 * kConnections);
+  // One that dials again while the server dies may still be taken by its listener, and is lost once more.
+  const std::uint64_t lost = load.run.failures(Stage::receive) + load.run.failures(Stage::send);
+  EXPECT_GE(lost, 2 * kConnections);
+  EXPECT_LE(lost, 3 * kConnections);
 }
 
 TEST_P(LoadAgainAsItComes, AndSendsItsNumberOfMessages) {
