@@ -15,6 +15,8 @@
 // asio-pool too; asio/hub.hpp accepts, dials, gathers and stops. Left out on purpose: one coroutine that
 // reads and then writes, as in the library's example of an echo server. Two peers that both wait until their
 // output is read would wait for ever.
+#include "engines/asio/library.hpp"  // its settings come before other headers of the library
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -25,19 +27,16 @@
 #include <utility>
 
 #include "engines/asio/hub.hpp"
-#include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
 #include "engines/asio/run.hpp"
 
 namespace joust {
 namespace {
 
-// Includes the headers of the library that only coroutines need. The settings come first.
-
 using AsioTask = asio::awaitable<void, AsioExecutor>;
 
 // A completion token: co_await returns the error with the result, in place of an exception.
-inline constexpr asio::as_tuple_t<asio::deferred_t> kAsioResults;
+constexpr asio::as_tuple_t<asio::deferred_t> kAsioResults;
 
 // Lets a coroutine sleep until it is woken.
 class AsioBed {
