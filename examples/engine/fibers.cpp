@@ -60,7 +60,6 @@ class FiberCore : public LoopCore<FiberPeer> {
  protected:
   virtual void watch(Peer& peer, unsigned events) = 0;
   static void take_reports(Reports /*reports*/) {}
-  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
   bool awaits_stop() const { return !stopping_; }
   void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
   Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }

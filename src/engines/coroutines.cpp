@@ -78,7 +78,6 @@ class CoroutineCore : public LoopCore<CoroutinePeer> {
  protected:
   virtual void watch(Peer& peer, unsigned events) = 0;
   static void take_reports(Reports /*reports*/) {}
-  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
   bool awaits_stop() const { return !stopping_; }
   void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
   Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }
@@ -203,7 +202,7 @@ CoroutineCore::CoroutineCore(const Hosting& hosting, Stop& stop, LoopGroup& grou
 void CoroutineCore::ready_listener(const Listener& listener) {
   for (Acceptor& acceptor : acceptors_) {
     if (&acceptor.listener != &listener) continue;
-    if (accepts()) acceptor.newcomer.resume();
+    acceptor.newcomer.resume();
     acceptor.task.surface();
   }
 }

@@ -52,7 +52,8 @@ class Polled : public Core {
       case Watched::Kind::peer:
         return this->ready_peer(static_cast<Peer&>(what), events, error);
       case Watched::Kind::listener:
-        return this->ready_listener(static_cast<Door&>(what).listener);
+        if (accepts()) this->ready_listener(static_cast<Door&>(what).listener);
+        return;
       case Watched::Kind::inbox:
         return this->admit_dealt();
       case Watched::Kind::shared:
@@ -68,9 +69,10 @@ class Polled : public Core {
     const Listener& listener;
   };
 
+  bool accepts() const { return !this->listeners().empty() && !this->accepting_paused(); }
   // While accepting is paused, a non-empty accept queue would wake the loop again and again.
   void watch_doors() {
-    const unsigned events = this->accepts() ? POLLIN : 0U;
+    const unsigned events = accepts() ? POLLIN : 0U;
     for (Door& door : doors_)
       if (this->awaits_stop() && door.armed != events) poller_.watch(door.listener.fd(), door, events);
   }

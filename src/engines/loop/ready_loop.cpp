@@ -66,7 +66,7 @@ void ReadyLoop::ready_peer(Peer& peer, unsigned events, int error) {
 }
 
 void ReadyLoop::ready_listener(const Listener& listener) {
-  if (accepts()) accept_peers(listener, exchange_->socket_flags());
+  accept_peers(listener, exchange_->socket_flags());
 }
 
 void ReadyLoop::serve(Peer& peer) {

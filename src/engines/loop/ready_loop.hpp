@@ -25,7 +25,6 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   virtual void watch(Peer& peer, unsigned events) = 0;
   void take_reports(Reports reports) { reports_ = reports; }
 
-  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
   bool awaits_stop() const { return !stopping_; }
   void start_dials();
   Duration next_wait() const;

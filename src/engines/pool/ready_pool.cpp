@@ -41,7 +41,7 @@ void ReadyPool::ready_peer(Peer& peer, unsigned events, int error) {
 }
 
 void ReadyPool::ready_listener(const Listener& listener) {
-  if (accepts()) accept_peers(listener, SOCK_NONBLOCK);
+  accept_peers(listener, SOCK_NONBLOCK);
 }
 
 void ReadyPool::stop_by_and_by() {

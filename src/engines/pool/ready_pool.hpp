@@ -32,8 +32,6 @@ class ReadyPool : public PoolCore<ReadyPoolPeer> {
   static void take_reports(Reports /*reports*/) {}
   static void fetch_ahead(const Peer* /*soon*/, const Peer* /*later*/) {}  // the workers use the peers
 
-  bool accepts() const { return !listeners().empty() && !accepting_paused(); }
-
   void start_dials();
   void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener);
