@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <random>
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/random.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "hosts/agent.hpp"
@@ -75,8 +75,7 @@ bool RelayChannel::is_awaited(int rank, const Seal::Message& message) {
 // Runs with one key have numbers of their own, so that no reply of an earlier run is one of this.
 std::uint64_t RelayChannel::first_number() {
   constexpr int kBits = 52;  // a JSON number keeps it, and there is room for all requests of a run
-  std::random_device random;
-  return ((std::uint64_t{random()} << 32) | random()) >> (64 - kBits);
+  return random_number() >> (64 - kBits);
 }
 
 std::string RelayChannel::no_answer(int rank, Duration patience) const {

@@ -2,16 +2,12 @@
 #include "files/protocol/client_transfers.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
+
+#include "base/random.hpp"
 
 namespace joust::file {
 namespace {
-
-std::uint64_t random_number() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
 
 // Returns range number `i` of `count` ranges of `size` bytes, divided as evenly as possible.
 ByteRange cut(std::uint64_t size, std::uint64_t count, std::uint64_t i) {

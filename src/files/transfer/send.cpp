@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <random>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/printable.hpp"
+#include "base/random.hpp"
 #include "files/transfer/large_sender.hpp"
 #include "files/transfer/send_connection.hpp"
 #include "files/transfer/transfer_session.hpp"
@@ -153,11 +153,6 @@ void SendSession::on_source_failed(int error, Time now) {
 constexpr unsigned kMostForgotten = 8;
 
 constexpr std::uint64_t kDigestAhead = 8 << 20;  // bytes, ahead of the ranges that were handed out
-
-std::uint64_t random_number() {
-  std::random_device random;
-  return std::uint64_t{random()} << 32 | random();
-}
 
 }  // namespace
 
