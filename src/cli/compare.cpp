@@ -24,8 +24,6 @@
 namespace joust {
 namespace {
 
-// The forms of what the sub-command `compare` has found.
-
 // A change beside a threshold.
 struct Judged {
   const history::Change* change;

@@ -23,8 +23,6 @@
 namespace joust {
 namespace {
 
-// The forms of what the sub-command `doctor` has found.
-
 using doctor::Finding;
 using doctor::FloorFigure;
 using doctor::Level;

@@ -26,8 +26,6 @@
 namespace joust {
 namespace {
 
-// The forms of what the sub-command `history` shows.
-
 using history::Entry;
 using Json = nlohmann::ordered_json;
 

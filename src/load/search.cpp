@@ -13,7 +13,6 @@
 #include "base/words.hpp"
 
 namespace joust {
-
 namespace {
 
 // Disturbances in a second that make a try fail whatever the rate, and how likely so many are.

@@ -16,8 +16,6 @@
 // The search for the highest rate at which a latency stays below a limit.
 namespace joust {
 
-// Where the tries of a search turn from held to failed. Pure functions.
-
 // A load at one rate, and whether it met the criterion.
 struct RateTry {
   double rate_per_s = 0;

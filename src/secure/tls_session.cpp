@@ -13,7 +13,6 @@
 #include "connection/delivery.hpp"
 
 namespace joust {
-
 namespace {
 
 constexpr std::byte kHandshake{22};  // the type of a record that is not encrypted

@@ -12,7 +12,6 @@
 #include "net/target.hpp"
 
 namespace joust {
-
 namespace {
 
 // Returns EAGAIN if the connect met a full backlog of a unix socket, otherwise 0. The library waits for such

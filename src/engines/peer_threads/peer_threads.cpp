@@ -16,7 +16,6 @@
 #include "net/address.hpp"
 
 namespace joust {
-
 namespace {
 
 // The size of a stack. Only touched pages take memory, so this limits the depth of calls rather than the

@@ -5,7 +5,6 @@
 #include <variant>
 
 namespace joust::file {
-
 namespace {
 
 constexpr std::size_t kLookedAt = 64;           // names in a slice: each takes one call of the file system

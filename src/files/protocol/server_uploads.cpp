@@ -5,7 +5,6 @@
 #include <utility>
 
 namespace joust::file {
-
 namespace {
 
 constexpr std::size_t kMostBegun = 8;  // uploads of one connection

@@ -16,8 +16,6 @@
 // The frames of the file protocol (docs/file-protocol.md), for both sides.
 namespace joust::file {
 
-// The messages of the file protocol about the entries of a directory.
-
 // Asks for a directory's entries. Answered by its Facts, Entries as often as needed, and Listed.
 struct List {
   std::string name{};  // empty: the server's own directory

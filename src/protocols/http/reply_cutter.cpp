@@ -12,7 +12,6 @@
 #include "protocols/http/hexadecimal.hpp"
 
 namespace joust::http {
-
 namespace {
 
 constexpr unsigned kMostDigits = 16;            // digits of a size, so that it fits into 64 bits

@@ -12,7 +12,6 @@
 #include "base/units.hpp"
 
 namespace joust::script {
-
 namespace {
 
 struct Word {

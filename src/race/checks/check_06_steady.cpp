@@ -21,12 +21,10 @@
 namespace joust::race {
 namespace {
 
-// Part of the check of the steady state: how figures change from the beginning of a trial to its end.
-
 // The least change between halves of a trial that counts as a trend. The mean is then off by half of it.
-inline constexpr double kUnsteady = 0.04;
+constexpr double kUnsteady = 0.04;
 // The fewest trials of a contestant that show a trend.
-inline constexpr std::size_t kTrialsThatShowATrend = 3;
+constexpr std::size_t kTrialsThatShowATrend = 3;
 
 // The cost is the server's CPU time per message; within a trial it is known in turns only.
 enum class Quantity { throughput, cost };

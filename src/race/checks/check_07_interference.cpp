@@ -15,8 +15,6 @@
 namespace joust::race {
 namespace {
 
-// Parts of the check of interference: how the CPUs of a case's trials were disturbed.
-
 // The least steal time that is reported, as a share of the CPUs.
 constexpr double kStealWorthAWord = 0.01;
 

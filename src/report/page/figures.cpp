@@ -14,7 +14,6 @@
 #include "report/text.hpp"
 
 namespace joust::report::page {
-
 namespace {
 
 // Returns what a value is, in words: "a string".

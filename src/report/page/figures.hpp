@@ -16,9 +16,8 @@
 // "latency_ns.p99". One table of them is the source of the CSV, of every table and of every picture.
 namespace joust::report::page {
 
-// Reads a JSON document that may be anybody's. Every wrong value is an error that names its key.
-
-// The message begins with the key: "contestants[2].summary.ratio: ...".
+// A value of a document, which may be anybody's, that is not what it should be. The message begins with the
+// key: "contestants[2].summary.ratio: ...".
 struct WrongDocument : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -16,9 +16,8 @@
 namespace joust::report::page {
 namespace {
 
-// The parts that a page is made of. Colours and sizes are attributes; a style only adds to them.
-
-// Comfort only: without it the page has the same content in the same order.
+// Colours and sizes are attributes; a style only adds to them. Without it the page has the same content in
+// the same order.
 constexpr const char* kStyle = R"(<style>
 body{margin:0;font:16px/1.5 system-ui,"Segoe UI",Helvetica,Arial,sans-serif;color:#1a1a1a;background:#fff}
 figure table,figure tbody,figure tr,figure td{display:block;width:auto;padding:0}

@@ -13,7 +13,6 @@
 #include "report/text.hpp"
 
 namespace joust::report::page {
-
 namespace {
 
 // Returns the least of 1, 2 and 5 times a power of ten that divides the range into at most `most` steps.

@@ -15,7 +15,6 @@
 #include "files/store/disk/disk_space.hpp"
 
 namespace joust {
-
 namespace {
 
 // The limit of separate ranges, for peers that send every second byte alone.
