@@ -30,18 +30,11 @@ void Timeline::record(Duration since_opening, Writers writers) {
   increase(std::atomic_ref(counts_[std::min(step, steps_ - 1)]), 1, writers);
 }
 
-void Timeline::merge(const Timeline& other) {
-  for (std::size_t i = 0; i < steps_; ++i)
-    if (other.counts_[i] != 0) counts_[i] += other.counts_[i];
-}
-
-std::vector<std::uint64_t> Timeline::parts(Duration window, std::size_t parts) const {
-  if (window < step_ * parts || window > step_ * steps_) return {};
-  std::vector<std::uint64_t> sums(parts);
-  const std::size_t steps = std::clamp<std::size_t>(static_cast<std::size_t>(window / step_), 1, steps_);
-  for (std::size_t i = 0; i < steps_; ++i)
-    if (counts_[i] != 0) sums[std::min(i * parts / steps, parts - 1)] += counts_[i];
-  return sums;
+// Looks at no step beyond the window: the system would provide its memory, which takes many milliseconds.
+void Timeline::add_to(std::vector<std::uint64_t>& sums, Duration window) const {
+  const std::size_t parts = sums.size(), steps = static_cast<std::size_t>(window / step_);
+  for (std::size_t i = 0; i < std::min(steps + 1, steps_); ++i)
+    sums[std::min(i * parts / steps, parts - 1)] += counts_[i];
 }
 
 // Makes the shards of the expected threads in advance, so that a lack of memory cannot disturb their first
@@ -229,10 +222,13 @@ Distribution Recorder::send_lateness() const {
   return all;
 }
 
-Timeline Recorder::timeline() const {
-  Timeline all(longest_);
-  each_shard([&all](const Shard& shard) { all.merge(shard.timeline); });
-  return all;
+std::vector<std::uint64_t> Recorder::parts(Duration window, std::size_t parts) const {
+  std::vector<std::uint64_t> sums(parts);
+  if (!own_.front()->timeline.can_tell(window, parts)) return {};
+  each_shard([&](const Shard& shard) {
+    if (shard.verified > 0) shard.timeline.add_to(sums, window);
+  });
+  return sums;
 }
 
 }  // namespace joust

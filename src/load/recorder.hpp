@@ -32,10 +32,12 @@ class Timeline {
  public:
   explicit Timeline(Duration longest);  // longest window; 0: unknown
   void record(Duration since_opening, Writers writers);
-  void merge(const Timeline& other);
-  // Returns the number of messages in each of `parts` equal parts of the window. Empty if the parts are
-  // shorter than a step, or the window is longer than expected.
-  std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
+  // Returns whether such parts of a window are not shorter than a step, and it is no longer than expected.
+  bool can_tell(Duration window, std::size_t parts) const {
+    return window >= step_ * parts && window <= step_ * steps_;
+  }
+  // Adds the number of messages in each of `sums.size()` equal parts of the window, which it can tell.
+  void add_to(std::vector<std::uint64_t>& sums, Duration window) const;
 
   const ZeroedLines& memory() const { return memory_; }
 
@@ -119,7 +121,9 @@ class Recorder {
   // For open loops only; otherwise empty.
   Distribution uncorrected_latencies() const;
   Distribution send_lateness() const;
-  Timeline timeline() const;
+  // Returns the number of messages in each of `parts` equal parts of the window. Empty if the parts are
+  // shorter than a step, or the window is longer than expected.
+  std::vector<std::uint64_t> parts(Duration window, std::size_t parts) const;
   Replies replies_since(Time begin) const;  // the replies of the latest turn, after its end
 
   // Returns the memory to which the calling thread's records go. All of it begins and ends at cache lines.

@@ -105,7 +105,7 @@ LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Ti
     result.window = {run.first_opens().value_or(opens), closes};
     result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();
     result.throughput_per_s = static_cast<double>(result.messages.verified) / result.rate_s();
-    result.slices = run.recorder().timeline().parts(open, kSlices);
+    result.slices = run.recorder().parts(open, kSlices);
   }
   return result;
 }

@@ -76,12 +76,13 @@ std::uint64_t Histogram::sum() const {
 }
 
 Distribution Histogram::distribution() const {
+  const std::uint64_t least = load(cells_->min);
+  if (least == kNone) return {};
   std::vector<Distribution::Bucket> filled;
   for (std::size_t i = 0; i < kBuckets; ++i)
     if (const std::uint64_t count = load(cells_->counts[i]))
       filled.push_back({lowest_of(i), lowest_of(i + 1) - 1, count});
-  const std::uint64_t least = load(cells_->min);
-  return {std::move(filled), least == kNone ? 0 : least, load(cells_->max), load(cells_->sum)};
+  return {std::move(filled), least, load(cells_->max), load(cells_->sum)};
 }
 
 }  // namespace joust
