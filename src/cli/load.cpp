@@ -294,6 +294,22 @@ int Load::run() {
   return tries > 0 ? show_messages(whom) : criterion ? search(whom) : measure_once(whom);
 }
 
+namespace {
+
+// How a race drives the load.
+void add_turns(Command& command, Load& load) {
+  command.add_flag("--turns", load.turns_asked,
+                   "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
+                   "--events, ends with SIGTERM");
+  command.add_flag("--counted-turns", load.counted_turns_asked,
+                   "the same, and the value is the number of messages or transfers of each connection");
+  command.add_flag("--long-ramp", load.long_ramp,
+                   "with --turns: leave out the first fifth of a turn, not two round trips, as where other "
+                   "hosts begin it too");
+}
+
+}  // namespace
+
 void add_load(Command root, const Program& program, int& exit_code) {
   auto load = std::make_shared<Load>(program);
   Command command = root.add_command("load", "Load a server, verify every reply and measure");
@@ -349,11 +365,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
           .type_name("[TIME]");
   command.add_flag("--events", load->events,
                    "print a JSON line at each stage of the run, not the table; needs --json FILE");
-  command.add_flag("--turns", load->turns_asked,
-                   "rest, and send only in the turns that SIGUSR1 begins (its value: microseconds); needs "
-                   "--events, ends with SIGTERM");
-  command.add_flag("--counted-turns", load->counted_turns_asked,
-                   "the same, and the value is the number of messages or transfers of each connection");
+  add_turns(command, *load);
   load->hosts.add_to(command);
   load->socket.add_to(command);
   command.first_options({"--engine",   "--threads",         "--protocol", "--connect", "--connections",

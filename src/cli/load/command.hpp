@@ -42,7 +42,7 @@ struct Load {
   LoadArguments load{};   // the settings that were given
   std::string planned{};  // --plan: a file, or the text itself
   LoadPlan plan{};
-  bool turns_asked = false, counted_turns_asked = false;
+  bool turns_asked = false, counted_turns_asked = false, long_ramp = false;
   Parameters parameters{};
   std::optional<Option> search_option{}, json_option{};
   std::optional<Option> search_time_option{};
