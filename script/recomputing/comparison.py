@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every two contestants: ratio, interval, chance and decision, by the formulas of docs/method.md."""
 
-import itertools
 import math
 import statistics
 
@@ -22,12 +21,16 @@ def mean_log_variance(degrees):
     return digamma - math.log(degrees / 2)
 
 
-def samples_of(columns, expected):
+def log_ratios(one, other):
+    """The logarithms of the ratios of two columns, by round."""
+    return {number: math.log(one[number] / other[number]) for number in sorted(one.keys() & other.keys())}
+
+
+def samples_of(contestants, pairs, expected):
     """The mean, variance, number and degrees of freedom of each pair's logarithms."""
     samples, drawn = {}, set()
-    for a, b in itertools.combinations(range(len(columns)), 2):
-        common = sorted(columns[a].keys() & columns[b].keys())
-        logs = [math.log(columns[a][i] / columns[b][i]) for i in common]
+    for (a, b), by_round in pairs.items():
+        logs = list(by_round.values())
         if logs:
             variance = statistics.variance(logs) if len(logs) > 1 else 0.0
             degrees = len(logs) - 1
@@ -36,7 +39,7 @@ def samples_of(columns, expected):
                 degrees += OF_EXPECTED
                 drawn.add((a, b))
             samples[a, b] = [statistics.fmean(logs), variance, len(logs), degrees]
-    if len(columns) > 2:
+    if contestants > 2:
         positive = [math.log(sample[1]) - mean_log_variance(sample[3]) for sample in samples.values()
                     if sample[1] > 0]
         common = math.exp(statistics.fmean(positive)) if positive else None
@@ -67,10 +70,13 @@ def expected_noise(one, other):
     return 1.5 ** 2 * statistics.fmean(means) + 0.05 ** 2 if means else None
 
 
-def compare(columns, look, expected=None):
-    """Ratio, interval and chance of every pair. `expected`: the noise of pairs, where few rounds know it."""
-    share, pairs = SHARES[look], max(1, math.comb(len(columns), 2))
-    samples = samples_of(columns, expected or {})
+def compare(contestants, logs, look, expected=None):
+    """Ratio, interval and chance of every pair, from the logarithms of its ratios by round.
+
+    `expected`: the noise of pairs, where few rounds know it.
+    """
+    share, pairs = SHARES[look], max(1, math.comb(contestants, 2))
+    samples = samples_of(contestants, logs, expected or {})
     found = {}
     for pair, (mean, variance, rounds, degrees) in samples.items():
         error = math.sqrt(variance / rounds)
@@ -82,7 +88,7 @@ def compare(columns, look, expected=None):
                        "high": math.exp(mean + half) if half < 700 else math.inf, "chance": chance}
     greatest = 0.0
     for step, pair in enumerate(sorted(found, key=lambda each: found[each]["chance"])):
-        equal = most_equal_pairs(len(columns), pairs - step)
+        equal = most_equal_pairs(contestants, pairs - step)
         greatest = max(greatest, found[pair]["chance"] * equal / share)
         found[pair]["chance"] = min(1.0, greatest)
     return found

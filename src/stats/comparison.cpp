@@ -14,7 +14,7 @@
 namespace joust::stats {
 namespace {
 
-std::optional<double> positive_figure(std::span<const std::optional<double>> rounds, std::size_t round) {
+std::optional<double> positive_figure(const Rounds& rounds, std::size_t round) {
   return round < rounds.size() && rounds[round] > 0.0 ? rounds[round] : std::nullopt;
 }
 
@@ -28,12 +28,12 @@ struct Sample {
   double standard_error() const { return std::sqrt(variance / static_cast<double>(rounds)); }
 };
 
-Sample sample_of(const Rounds& one, const Rounds& other) {
-  const PairedLogRatios logs = paired_log_ratios(one, other);
-  Sample sample{.mean = mean(logs.values), .rounds = logs.values.size(), .left_out = logs.left_out};
+Sample sample_of(const LogRatios& ratios) {
+  const std::vector<double> logs = known(ratios);
+  Sample sample{.mean = mean(logs), .rounds = logs.size(), .left_out = ratios.size() - logs.size()};
   if (sample.rounds < 2) return sample;
   sample.degrees = sample.rounds - 1;
-  sample.variance = variance(logs.values);
+  sample.variance = variance(logs);
   return sample;
 }
 
@@ -88,19 +88,29 @@ double chance_of(const Sample& sample) {
              : 0;
 }
 
+std::vector<LogRatios> of_every_pair(std::span<const Rounds> contestants) {
+  std::vector<LogRatios> pairs;
+  for (auto one = contestants.begin(); one != contestants.end(); ++one)
+    for (auto other = one + 1; other != contestants.end(); ++other) pairs.push_back(log_ratios(*one, *other));
+  return pairs;
+}
+
 }  // namespace
 
-PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contestant,
-                                  std::span<const std::optional<double>> other) {
-  PairedLogRatios ratios;
-  for (std::size_t round = 0; round < std::max(contestant.size(), other.size()); ++round) {
+LogRatios log_ratios(const Rounds& contestant, const Rounds& other) {
+  LogRatios ratios(std::max(contestant.size(), other.size()));
+  for (std::size_t round = 0; round < ratios.size(); ++round) {
     const auto one = positive_figure(contestant, round), two = positive_figure(other, round);
-    if (one && two)
-      ratios.values.push_back(std::log(*one / *two));
-    else
-      ++ratios.left_out;
+    if (one && two) ratios[round] = std::log(*one / *two);
   }
   return ratios;
+}
+
+std::vector<double> known(const LogRatios& ratios) {
+  std::vector<double> values;
+  for (const auto& ratio : ratios)
+    if (ratio) values.push_back(*ratio);
+  return values;
 }
 
 double share_of(Look look) {
@@ -115,17 +125,20 @@ Ratio inverse(Ratio ratio) {
 
 Comparisons::Comparisons(std::span<const Rounds> contestants, Look look,
                          std::span<const std::optional<double>> expected)
-    : contestants_(contestants.size()) {
+    : Comparisons(contestants.size(), of_every_pair(contestants), look, expected) {}
+
+Comparisons::Comparisons(std::size_t contestants, std::span<const LogRatios> pairs, Look look,
+                         std::span<const std::optional<double>> expected)
+    : contestants_(contestants) {
   std::vector<Sample> samples;
-  for (std::size_t one = 0; one < contestants_; ++one)
-    for (std::size_t other = one + 1; other < contestants_; ++other) {
-      Sample sample = sample_of(contestants[one], contestants[other]);
-      if (samples.size() < expected.size()) draw(sample, expected[samples.size()]);
-      samples.push_back(sample);
-    }
+  for (const LogRatios& pair : pairs) {
+    Sample sample = sample_of(pair);
+    if (samples.size() < expected.size()) draw(sample, expected[samples.size()]);
+    samples.push_back(sample);
+  }
   if (contestants_ > 2) borrow(samples);
 
-  const double each = share_of(look) / static_cast<double>(pairs());
+  const double each = share_of(look) / static_cast<double>(this->pairs());
   std::vector<double> chances, told;
   std::map<std::size_t, std::pair<double, double>> quantiles;  // by the degrees of freedom
   for (const Sample& sample : samples) {
@@ -175,8 +188,12 @@ Ratio Comparisons::of(std::size_t one, std::size_t other) const {
   return one < other ? ratios_[place(one, other)] : inverse(ratios_[place(other, one)]);
 }
 
+Ratio compare(const LogRatios& ratios) {
+  return Comparisons(2, std::span(&ratios, 1)).of(0, 1);
+}
+
 Ratio compare(const Rounds& contestant, const Rounds& reference) {
-  return Comparisons(std::vector<Rounds>{contestant, reference}).of(0, 1);
+  return compare(log_ratios(contestant, reference));
 }
 
 }  // namespace joust::stats

@@ -16,14 +16,11 @@ namespace joust::stats {
 // no ratio.
 using Rounds = std::vector<std::optional<double>>;
 
-// The ratios of a contestant to another one within the same round, so that the conditions of a whole round
-// cancel out.
-struct PairedLogRatios {
-  std::vector<double> values;  // ln(contestant / other), one for each round that has both
-  std::size_t left_out = 0;    // rounds in which either is missing
-};
-PairedLogRatios paired_log_ratios(std::span<const std::optional<double>> contestant,
-                                  std::span<const std::optional<double>> other);
+// The logarithms of the ratio of a contestant to another one, by round: within a round its conditions cancel
+// out. Nothing for a round in which either is missing.
+using LogRatios = std::vector<std::optional<double>>;
+LogRatios log_ratios(const Rounds& contestant, const Rounds& other);
+std::vector<double> known(const LogRatios& ratios);
 
 // The probability with which all intervals of a race together contain the true ratios.
 inline constexpr double kTogether = 0.95;
@@ -72,7 +69,9 @@ class Comparisons {
  public:
   static constexpr std::size_t kBorrowed = 2, kOfExpected = 4, kFewRounds = 3;
 
-  // `expected`: by pair, (0, 1), (0, 2), ..., (1, 2), ...; empty where none is known.
+  // `pairs` and `expected`: (0, 1), (0, 2), ..., (1, 2), ...; `expected` is empty where none is known.
+  Comparisons(std::size_t contestants, std::span<const LogRatios> pairs, Look look = Look::last,
+              std::span<const std::optional<double>> expected = {});
   explicit Comparisons(std::span<const Rounds> contestants, Look look = Look::last,
                        std::span<const std::optional<double>> expected = {});
 
@@ -94,6 +93,7 @@ class Comparisons {
 };
 
 // Compares two contestants alone.
+Ratio compare(const LogRatios& ratios);
 Ratio compare(const Rounds& contestant, const Rounds& reference);
 
 }  // namespace joust::stats

@@ -69,13 +69,6 @@ TEST_F(Checks, OfAClientOfSeveralLoopsTheCeilingIsNotKnown) {
             "of 2: only CPU time says whether that was the limit");
 }
 
-TEST_F(Checks, OneDisturbedTrialDoesNotLowerTheCeiling) {
-  runner.alter = [](const TrialOrder& order, std::size_t nth, Trial& trial) {
-    if (order.entry.kind == EntryKind::ceiling && nth == 0) trial = flawless_trial(order, 110e3);
-  };
-  EXPECT_EQ(check(1).verdict, Verdict::pass);
-}
-
 TEST_F(Checks, WhoKeepsPaceWithTheIntervalIsNotFasterThanOthersWhoDo) {
   scenario.cases.front().load.interval =
       std::chrono::milliseconds(2);  // 256 connections: 128k messages/s at most

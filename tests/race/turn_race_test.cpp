@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <thread>
 
+#include "race/figures/ranking.hpp"
 #include "race/judgement/judge.hpp"
 #include "race/turn_race_fixture.hpp"
+#include "stats/intervals.hpp"
+#include "stats/summary.hpp"
 
 namespace joust::race {
 namespace {
@@ -23,6 +26,23 @@ TEST_F(TurnRace, EveryRoundIsAGeneration) {
   }
   EXPECT_EQ(std::ranges::count(runner.ran, "count epoll"), 1) << "calls are counted in windows of their own";
   EXPECT_EQ(std::ranges::count(runner.ran, "epoll"), 0);
+}
+
+// Of two that are not the reference, in a race with a third one that is much noisier.
+TEST_F(TurnRace, ARatioIsThatOfItsTwoContestantsAlone) {
+  scenario = fake_scenario({"threads", "epoll", "io-uring"}, 8);
+  scenario.cases.front().protocol = "turns";
+  runner.world.rate = {{"threads", 100e3}, {"epoll", 100e3}, {"io-uring", 90e3}};
+  runner.world.stalls["threads"] = 0.3;
+  const RaceResult result = run();
+  const Entry &one = entry(result, "io-uring"), &other = entry(result, "epoll");
+  std::vector<double> generations;
+  for (std::size_t i = 0; i < 8; ++i)
+    generations.push_back(
+        stats::centre(log_ratios_of_turns(one.trials[i], other.trials[i], &Turn::throughput_per_s), {})
+            .estimate);
+  const auto pair = result.cases.front().ranking.of("io-uring", "epoll");
+  EXPECT_DOUBLE_EQ(pair->ratio.estimate, std::exp(stats::mean(generations)));
 }
 
 TEST_F(TurnRace, OffMeansAWindowForEach) {
@@ -199,6 +219,7 @@ TEST_F(TurnRace, EndsEarlyOnlyWhereADifferenceAsAskedForIsTold) {
 TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
   scenario.rounds = 0;
   scenario.time = seconds(4);
+  runner.world.turn_noise = 0.01;
   runner.world.rate_noise = 0.2;
   runner.world.alter = [](const TrialOrder& order, Trial& trial) {
     if (order.entry.in_process) return;
@@ -223,6 +244,7 @@ TEST_F(TurnRace, ACaseThatIsPreciseEnoughRunsNoMore) {
   scenario.time = seconds(4);
   scenario.cases.push_back(scenario.cases.front());
   scenario.cases.back().name = "noisy";
+  runner.world.turn_noise = 0.01;
   runner.world.case_noise["noisy"] = 0.5;
   const RaceResult result = run();
   const std::size_t calm = find_entry(result.cases[0], "epoll")->trials.size();

@@ -8,18 +8,18 @@
 namespace joust::stats {
 namespace {
 
-TEST(PairedLogRatios, CompareWithinTheRound) {
-  const PairedLogRatios ratios = paired_log_ratios(Rounds{200, 50}, Rounds{100, 100});
-  ASSERT_EQ(ratios.values.size(), 2u);
-  EXPECT_DOUBLE_EQ(ratios.values[0], std::log(2));
-  EXPECT_DOUBLE_EQ(ratios.values[1], -std::log(2));
-  EXPECT_EQ(ratios.left_out, 0u);
+TEST(LogRatios, CompareWithinTheRound) {
+  const std::vector<double> ratios = known(log_ratios(Rounds{200, 50}, Rounds{100, 100}));
+  ASSERT_EQ(ratios.size(), 2u);
+  EXPECT_DOUBLE_EQ(ratios[0], std::log(2));
+  EXPECT_DOUBLE_EQ(ratios[1], -std::log(2));
 }
 
-TEST(PairedLogRatios, LeaveOutAndCountRoundsInWhichEitherIsMissing) {
-  const PairedLogRatios ratios = paired_log_ratios(Rounds{1, {}, 3, {}, 0, 6, 7}, Rounds{1, 2, {}, {}, 5, 6});
-  EXPECT_EQ(ratios.values, (std::vector<double>{0, 0}));  // the first round and the sixth
-  EXPECT_EQ(ratios.left_out, 5u);
+TEST(LogRatios, ARoundInWhichEitherIsMissingHasNone) {
+  const Rounds one{1, {}, 3, {}, 0, 6, 7}, other{1, 2, {}, {}, 5, 6};
+  EXPECT_EQ(log_ratios(one, other), (LogRatios{0, {}, {}, {}, {}, 0, {}}));
+  EXPECT_EQ(compare(one, other).rounds, 2u);
+  EXPECT_EQ(compare(one, other).left_out, 5u);
 }
 
 TEST(Compare, SeesASmallDifferenceThroughRoundsThatDifferALot) {

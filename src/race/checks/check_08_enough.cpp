@@ -39,12 +39,11 @@ void check_rounds(const CaseResult& one, std::uint64_t rounds, Findings& finding
 std::optional<double> correlation_of(const CaseResult& one, const RankedBy& by) {
   const Entry* const reference = find_entry(one, one.reference);
   if (reference == nullptr) return std::nullopt;
-  const stats::Rounds base = by_round(one, *reference, by.figure);
   double sum = 0, count = 0;
   for (const Entry* entry : contestants_of(one)) {
     if (entry == reference) continue;
     const auto correlation =
-        stats::lag_one_correlation(stats::paired_log_ratios(by_round(one, *entry, by.figure), base).values);
+        stats::lag_one_correlation(stats::known(log_ratios(one, *entry, *reference, by)));
     if (correlation) sum += *correlation, ++count;
   }
   return count > 0 ? std::optional(sum / count) : std::nullopt;
@@ -81,10 +80,9 @@ void check_skewness(const CaseResult& one, Findings& findings) {
   const Entry* const reference = find_entry(one, one.reference);
   if (one.plan.load.turns || reference == nullptr) return;
   const RankedBy by = ranked_by(one);
-  const stats::Rounds base = by_round(one, *reference, by.figure);
   for (const Entry* entry : contestants_of(one)) {
     if (entry == reference) continue;
-    const auto logs = stats::paired_log_ratios(by_round(one, *entry, by.figure), base).values;
+    const std::vector<double> logs = stats::known(log_ratios(one, *entry, *reference, by));
     const auto skewed = skewness(logs);
     const double by_chance = kBeyondChance * std::sqrt(6 / static_cast<double>(logs.size()));
     if (skewed && std::abs(*skewed) > std::max(kSkewed, by_chance))

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "race/figures/uneven_turns.hpp"
 #include "race/model/entries.hpp"
+#include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
@@ -127,6 +129,28 @@ std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
   return logs;
 }
 
+namespace {
+
+std::optional<double> log_ratio(const Trial& one, const Trial& other, const RankedBy& by) {
+  const auto figure = by.figure(one), figure_of_other = by.figure(other);
+  if (!figure || !figure_of_other || *figure <= 0 || *figure_of_other <= 0) return std::nullopt;
+  if (by.of_turn != nullptr && !one.counts_all_turns() && !other.counts_all_turns())
+    if (const std::vector<double> logs = log_ratios_of_turns(one, other, by.of_turn); !logs.empty())
+      return stats::centre(logs, {}).estimate;
+  return std::log(*figure / *figure_of_other);
+}
+
+}  // namespace
+
+stats::LogRatios log_ratios(const CaseResult& one, const Entry& entry, const Entry& other,
+                            const RankedBy& by) {
+  stats::LogRatios ratios(rounds_begun(one));
+  for (const Trial* trial : usable_trials(entry))
+    for (const Trial* beside : usable_trials(other))
+      if (beside->round == trial->round) ratios[trial->round - 1] = log_ratio(*trial, *beside, by);
+  return ratios;
+}
+
 // The level of a generation has about the noise of the mean of its turns. How much more generations differ
 // was measured: by 0 to 1 % (engines of joust), 2 to 5 % (nginx, redis).
 std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by) {
@@ -153,25 +177,25 @@ std::optional<stats::Ratio> reference_to_itself(const CaseResult& one, const Ran
   const Entry* reference = find_entry(one, one.reference);
   const Entry* again = second_entry(one);
   if (reference == nullptr || again == nullptr || again->summary.trials == 0) return std::nullopt;
-  const std::vector<stats::Rounds> entries{by_round(one, *again, by.figure),
-                                           by_round(one, *reference, by.figure)};
+  const std::vector<stats::LogRatios> pair{log_ratios(one, *again, *reference, by)};
   std::vector<std::optional<double>> expected;
   if (rounds_of(one) <= stats::Comparisons::kFewRounds)
     expected.push_back(expected_noise(*again, *reference, by));
-  return stats::Comparisons(entries, stats::Look::last, expected).of(0, 1);
+  return stats::Comparisons(2, pair, stats::Look::last, expected).of(0, 1);
 }
 
-// Returns the figures of a contestant, of which the reference has two entries: the geometric mean of both in
-// each round that has both. So ratios to it have less noise.
-stats::Rounds pooled(const CaseResult& one, const Entry& entry, const Figure& figure) {
-  stats::Rounds figures = by_round(one, entry, figure);
+// Returns the logarithm of the ratio of two contestants in each round. Of the reference, which has two
+// entries, it is the mean of both, where a round has both: so ratios to it have less noise.
+stats::LogRatios pooled(const CaseResult& one, const Entry& entry, const Entry& other, const RankedBy& by) {
+  stats::LogRatios ratios = log_ratios(one, entry, other, by);
   const Entry* const again = second_entry(one);
-  if (again == nullptr || again->repeats != entry.contestant.name) return figures;
-  const stats::Rounds others = by_round(one, *again, figure);
-  for (std::size_t round = 0; round < figures.size(); ++round)
-    if (figures[round] > 0.0 && others[round] > 0.0)
-      figures[round] = std::sqrt(*figures[round] * *others[round]);
-  return figures;
+  if (again == nullptr) return ratios;
+  stats::LogRatios of_second(ratios.size());
+  if (again->repeats == other.contestant.name) of_second = log_ratios(one, entry, *again, by);
+  if (again->repeats == entry.contestant.name) of_second = log_ratios(one, *again, other, by);
+  for (std::size_t round = 0; round < ratios.size(); ++round)
+    if (ratios[round] && of_second[round]) ratios[round] = std::midpoint(*ratios[round], *of_second[round]);
+  return ratios;
 }
 
 // Takes back that a pair is equal if its ratio over all turns does not say so.
@@ -216,18 +240,21 @@ void give_places(const CaseResult& one, const RankedBy& by, Ranking& ranking) {
 // figures.
 Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& measure) {
   std::vector<const Entry*> compared;
-  std::vector<stats::Rounds> figures, all_turns;
   for (const Entry& entry : one.entries)
-    if (competes(entry)) {
-      compared.push_back(&entry);
-      figures.push_back(pooled(one, entry, by.figure));
-      if (by.all_turns) all_turns.push_back(pooled(one, entry, by.all_turns));
-    }
+    if (competes(entry)) compared.push_back(&entry);
+  const RankedBy by_all_turns{.figure = by.all_turns, .better = by.better};
+  std::vector<stats::LogRatios> pairs, pairs_of_all_turns;
   std::vector<std::optional<double>> expected;
-  for (std::size_t a = 0; a < compared.size() && rounds_of(one) <= stats::Comparisons::kFewRounds; ++a)
-    for (std::size_t b = a + 1; b < compared.size(); ++b)
-      expected.push_back(expected_noise(*compared[a], *compared[b], by));
-  const stats::Comparisons ratios(figures, one.look, expected), ratios_of_all_turns(all_turns, one.look);
+  for (std::size_t a = 0; a < compared.size(); ++a)
+    for (std::size_t b = a + 1; b < compared.size(); ++b) {
+      const Entry &of_a = *compared[a], &of_b = *compared[b];
+      pairs.push_back(pooled(one, of_a, of_b, by));
+      if (by.all_turns) pairs_of_all_turns.push_back(pooled(one, of_a, of_b, by_all_turns));
+      if (rounds_of(one) <= stats::Comparisons::kFewRounds)
+        expected.push_back(expected_noise(of_a, of_b, by));
+    }
+  const stats::Comparisons ratios(compared.size(), pairs, one.look, expected);
+  const stats::Comparisons ratios_of_all_turns(compared.size(), pairs_of_all_turns, one.look);
 
   Ranking ranking{.comparison = {.measure = measure, .itself = reference_to_itself(one, by)}};
   Comparison& comparison = ranking.comparison;
@@ -258,8 +285,7 @@ Ranking rank(const CaseResult& one, const RankedBy& by, const stats::Measure& me
     const auto pair = comparison.of(entry.contestant.name, one.reference);
     rank.ratio = entry.is_contestant() && pair
                      ? estimate_of(pair->ratio)
-                     : estimate_of(stats::compare(by_round(one, entry, by.figure),
-                                                  by_round(one, *reference, by.figure)));
+                     : estimate_of(stats::compare(log_ratios(one, entry, *reference, by)));
   }
   give_places(one, by, ranking);
   return ranking;

@@ -47,6 +47,12 @@ const std::optional<Estimate>& ranked_ratio(const CaseResult& one, const Entry& 
 std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
                                         std::optional<double> (Turn::*figure)() const);
 
+// Returns the logarithm of the ratio of two entries in each round. In turns it is Hodges and Lehmann's
+// estimate of the ratios of their turns, which a disturbance of a few turns hardly changes, unless all turns
+// of either count, stalls included.
+stats::LogRatios log_ratios(const CaseResult& one, const Entry& entry, const Entry& other,
+                            const RankedBy& by);
+
 // Returns the variance of the logarithm of a round's ratio of two contestants that is expected from the noise
 // of its turns, and from what else differs from start to start of the processes. Nothing where turns do not
 // tell.
@@ -55,7 +61,7 @@ std::optional<double> expected_noise(const Entry& one, const Entry& other, const
 // True if several contestants have figures, and because of the noise of the rounds none of them is ahead.
 bool no_place_is_told(const CaseResult& one);
 
-// Returns the figure of each round; nothing for rounds without a usable trial.
+// Returns the figure of each round, as tables have it; nothing for rounds without a usable trial.
 stats::Rounds by_round(const CaseResult& one, const Entry& entry, const Figure& figure);
 
 // The comparison of a case's contestants by one figure. Pure.

@@ -271,9 +271,7 @@ EvenTurns even_turns_of(const CaseResult& one) {
 std::vector<std::string> uneven_contestants(const CaseResult& one) {
   std::vector<std::string> names;
   for (const Entry& entry : one.entries)
-    if (entry.is_contestant() && std::ranges::any_of(entry.trials, [](const Trial& trial) {
-          return trial.all_turns_throughput_per_s || trial.all_turns_server_cpu_us_per_message;
-        }))
+    if (entry.is_contestant() && std::ranges::any_of(entry.trials, &Trial::counts_all_turns))
       names.push_back(entry.contestant.name);
   return names;
 }

@@ -19,11 +19,10 @@ std::string interim_text(const CaseResult& one, std::optional<double> goal) {
   const Entry* const reference = find_entry(one, one.reference);
   if (reference == nullptr || rounds_begun(one) == 0) return {};
   const RankedBy by = ranked_by(one);
-  const stats::Rounds base = by_round(one, *reference, by.figure);
   std::vector<std::string> parts;
   for (const Entry& entry : one.entries) {
     if (!entry.is_contestant() || &entry == reference) continue;
-    const stats::Ratio ratio = stats::compare(by_round(one, entry, by.figure), base);
+    const stats::Ratio ratio = stats::compare(log_ratios(one, entry, *reference, by));
     if (ratio.rounds == 0) continue;
     std::string part = fmt::format("{} {}", in_list(entry.contestant.name), ratio_words(ratio.estimate, 2));
     if (ratio.interval.is_known())

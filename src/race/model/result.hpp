@@ -119,6 +119,7 @@ struct Trial {
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   // The same with the contestant's own stalls, where these change its figures (count_uneven_turns()).
   std::optional<double> all_turns_throughput_per_s{}, all_turns_server_cpu_us_per_message{};
+  bool counts_all_turns() const { return all_turns_throughput_per_s || all_turns_server_cpu_us_per_message; }
   std::optional<MachineCpu> machine{};  // the whole machine during the timed window
   std::optional<MachineCpu> pinned{};   // the CPUs of both sides in that window; empty if not pinned
   // The CPUs of each side; empty unless each side has CPUs of its own.

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "load/turns.hpp"
+#include "stats/intervals.hpp"
 #include "stats/random.hpp"
-#include "stats/side_by_side.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
@@ -37,6 +37,14 @@ Duration wanted_turn(const Turn& warmup, Duration length, const LoadPlan& load) 
   const auto waited = std::chrono::round<Duration>(std::chrono::duration<double>(warmup.turn_s)) - length;
   return std::max(std::clamp(std::chrono::round<Duration>(filled), kShortestOpenTurn, kLongestChosenTurn),
                   kWaitsInOpenTurn * waited);
+}
+
+// Returns the level of a trial's turns. Nothing where no turn has the figure.
+std::optional<double> level_of(const Trial& trial, std::optional<double> (Turn::*figure)() const) {
+  std::vector<double> logs;
+  for (const Turn& turn : trial.turns)
+    if (const auto value = (turn.*figure)(); value && *value > 0) logs.push_back(std::log(*value));
+  return logs.empty() ? std::nullopt : std::optional(std::exp(stats::centre(logs, {}).estimate));
 }
 
 class GenerationRun {
@@ -212,33 +220,14 @@ class GenerationRun {
     return {.time = size_.time + Duration(static_cast<std::int64_t>(more))};
   }
 
-  // Returns a table whose rows are the rounds of turns. An engine without sockets does not share the noise of
-  // the others, and is left out. So is a trial that has failed.
-  stats::TwoWayTable table(const std::vector<Trial>& trials, std::optional<double> (Turn::*figure)() const) {
-    stats::TwoWayTable rows;
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      for (const Turn& turn : trials[i].turns) {
-        if (orders_[i].entry.in_process || !trials[i].failure.empty()) continue;
-        if (rows.size() < turn.number)
-          rows.resize(turn.number, std::vector<std::optional<double>>(trials.size()));
-        if (const auto value = (turn.*figure)()) rows[turn.number - 1][i] = std::log(*value);
-      }
-    return rows;
-  }
-
   void set_figures(std::vector<Trial>& trials) {
-    const std::vector<double> rates = stats::levels_side_by_side(table(trials, &Turn::throughput_per_s));
-    const std::vector<double> costs =
-        stats::levels_side_by_side(table(trials, &Turn::server_cpu_us_per_message));
-    const auto figure = [](const std::vector<double>& logs, std::size_t i) -> std::optional<double> {
-      if (i >= logs.size() || std::isnan(logs[i])) return std::nullopt;
-      return std::exp(logs[i]);
-    };
     for (std::size_t i = 0; i < trials.size(); ++i) {
-      trials[i].turns_throughput_per_s = figure(rates, i);
-      trials[i].turns_server_cpu_us_per_message = figure(costs, i);
-      if (orders_[i].entry.in_process && trials[i].load)
-        trials[i].turns_throughput_per_s = trials[i].load->throughput_per_s;
+      Trial& trial = trials[i];
+      if (!trial.failure.empty()) continue;
+      trial.turns_throughput_per_s = level_of(trial, &Turn::throughput_per_s);
+      trial.turns_server_cpu_us_per_message = level_of(trial, &Turn::server_cpu_us_per_message);
+      if (orders_[i].entry.in_process && trial.load)
+        trial.turns_throughput_per_s = trial.load->throughput_per_s;
     }
   }
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "race/model/result.hpp"
-#include "race/run/entry_options.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/scenario/engine_choice.hpp"
 
@@ -83,6 +82,33 @@ std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* pr
   if (reason.empty()) return {};
   return side == Side::server ? fmt::format("unavailable: {}", reason)
                               : fmt::format("unavailable: client {}: {}", engine, reason);
+}
+
+// Removes a case's options from the sides on which they have no effect.
+void leave_out_without_effect(Entry& entry, const ProtocolRow& protocol) {
+  const Settings client = entry.client_options;
+  const auto leave_out = [&](Settings& options, const EngineChoice& own, Role side) {
+    std::erase_if(options, [&](const auto& option) {
+      return !own.options.contains(option.first) && !protocol.no_effect(option.first, side, client).empty();
+    });
+  };
+  leave_out(entry.server_options, entry.contestant.server, Role::serve);
+  leave_out(entry.client_options, entry.contestant.client, Role::dial);
+}
+
+// Gives both sides of an entry the options of the protocol: the contestant's own, and those of the case that
+// have an effect on the side. Throws std::invalid_argument where the load cannot be repeated with them.
+void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
+  entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
+  entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
+  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
+  if (protocol != nullptr && protocol->no_effect) leave_out_without_effect(entry, *protocol);
+  if (protocol != nullptr && protocol->repeatable && !entry.contestant.external())
+    entry.server_options = protocol->repeatable(entry.server_options, entry.client_options);
+  if (!entry.in_process || protocol == nullptr) return;
+  for (const auto& given : entry.server_options)
+    if (const ProtocolOption* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
+      entry.client_options.insert(given);
 }
 
 // Makes the entry of a contestant in a case, with the reason if it cannot run here.
@@ -213,13 +239,6 @@ void add_reference(CaseResult& result, const std::string& wanted) {
 // standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
 std::size_t below(std::mt19937_64& random, std::size_t limit) {
   return static_cast<std::size_t>(random() % limit);
-}
-
-// Returns the runs of a ceiling in a round: one in each of the first rounds, more if the race has few rounds.
-std::uint64_t ceilings_in(std::uint64_t round, std::uint64_t rounds) {
-  const std::uint64_t spread = std::min(rounds, kCeilingTrials);
-  if (round > spread) return 0;
-  return kCeilingTrials / spread + (round <= kCeilingTrials % spread ? 1 : 0);
 }
 
 // Returns whether a load can be split into turns. An interval needs a window without breaks. At a rate the
@@ -379,9 +398,8 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   for (std::size_t c = 0; c < plan.cases.size(); ++c)
     for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
       const Entry& entry = plan.cases[c].entries[e];
-      if (!entry.unavailable.empty()) continue;
-      const std::uint64_t times = entry.kind == EntryKind::ceiling ? ceilings_in(round, plan.rounds) : 1;
-      order.insert(order.end(), times, Slot{c, e});
+      const bool is_measured = entry.kind == EntryKind::ceiling && round > 1;
+      if (entry.unavailable.empty() && !is_measured) order.push_back({c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
   std::mt19937_64 random(seed);

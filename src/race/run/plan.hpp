@@ -28,9 +28,6 @@ struct Plan {
   std::vector<CaseResult> cases;  // entries without trials yet
 };
 
-// The number of measurements of each ceiling. Their median is used, because one trial may be disturbed.
-inline constexpr std::uint64_t kCeilingTrials = 3;
-
 // Adds the contestants of every case, the reference's second entry, and one ceiling for each set-up of a
 // client. Entries of unavailable engines are kept, with the reason.
 Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64_t seed);
@@ -50,8 +47,8 @@ Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint6
 // rounds. A new plan is at its first round.
 void begin_round(Plan& plan, std::uint64_t round);
 
-// Returns all entries that run in a round, in random order. A repeated round has a new order. Ceilings run
-// kCeilingTrials times in all, in the first rounds.
+// Returns all entries that run in a round, in random order. A repeated round has a new order. Ceilings run in
+// the first round only: check 1 asks whether they are far away.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 
 // Returns the cases in the order in which their first entries run in this round, so that no case is always
