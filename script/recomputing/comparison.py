@@ -8,7 +8,8 @@ from recomputing.student import quantile, two_sided
 
 SHARES = {"first": 0.02, "second": 0.05, "last": 0.93}  # of the allowed errors, by look
 TOGETHER = 0.95
-BORROWED = 2  # degrees of freedom
+BORROWED, BORROWED_ALIKE = 2, 8  # degrees of freedom
+FEWEST_ALIKE, ROUNDS_OF_ALIKE = 4, 6
 OF_EXPECTED, FEW_ROUNDS = 4, 3
 
 
@@ -19,6 +20,22 @@ def mean_log_variance(degrees):
     digamma += sum(1 / k for k in range(1, degrees // 2)) if whole else \
         sum(2 / (2 * k - 1) for k in range(1, (degrees - 1) // 2 + 1))
     return digamma - math.log(degrees / 2)
+
+
+def trigamma(x):
+    """Of 1/2, 1, 3/2, ...: from the series, summed until the rest is an integral."""
+    last = 2000
+    return sum(1 / (x + k) ** 2 for k in range(last)) + 1 / (x + last) + 1 / (2 * (x + last) ** 2) + \
+        1 / (6 * (x + last) ** 3)
+
+
+def borrowed_weight(contestants, samples, logs):
+    """More where the variances of all pairs differ by no more than those of one noise do."""
+    rounds = min(sample[2] for sample in samples.values())
+    if contestants < FEWEST_ALIKE or rounds < ROUNDS_OF_ALIKE or len(logs) < 2:
+        return BORROWED
+    by_chance = statistics.fmean(trigamma(sample[3] / 2) for sample in samples.values() if sample[1] > 0)
+    return BORROWED_ALIKE if statistics.variance(logs) <= by_chance else BORROWED
 
 
 def log_ratios(one, other):
@@ -43,10 +60,11 @@ def samples_of(contestants, pairs, expected):
         positive = [math.log(sample[1]) - mean_log_variance(sample[3]) for sample in samples.values()
                     if sample[1] > 0]
         common = math.exp(statistics.fmean(positive)) if positive else None
+        weight = borrowed_weight(contestants, samples, positive)
         for pair, sample in samples.items():
             if common is not None and sample[3] > 1 and pair not in drawn:
-                sample[1] = (sample[3] * sample[1] + BORROWED * common) / (sample[3] + BORROWED)
-                sample[3] += BORROWED
+                sample[1] = (sample[3] * sample[1] + weight * common) / (sample[3] + weight)
+                sample[3] += weight
     return samples
 
 

@@ -48,19 +48,26 @@ void draw(Sample& sample, const std::optional<double>& expected) {
 }
 
 // Draws each variance towards the geometric mean of all.
-void borrow(std::vector<Sample>& samples) {
-  std::vector<double> logarithms;
-  for (const Sample& sample : samples)
-    if (sample.variance > 0)
-      logarithms.push_back(std::log(sample.variance) - mean_log_variance(sample.degrees));
+void borrow(std::vector<Sample>& samples, std::size_t contestants) {
+  std::vector<double> logarithms, by_chance;
+  std::size_t fewest = Comparisons::kRoundsOfAlike;
+  for (const Sample& sample : samples) {
+    fewest = std::min(fewest, sample.rounds);
+    if (sample.variance == 0) continue;
+    logarithms.push_back(std::log(sample.variance) - mean_log_variance(sample.degrees));
+    by_chance.push_back(variance_of_log_variance(sample.degrees));
+  }
   if (logarithms.empty()) return;
   const double common = std::exp(mean(logarithms));
+  const bool may_look_alike =
+      contestants >= Comparisons::kFewestAlike && fewest == Comparisons::kRoundsOfAlike;
+  const bool is_alike = may_look_alike && logarithms.size() > 1 && variance(logarithms) <= mean(by_chance);
+  const std::size_t weight = is_alike ? Comparisons::kBorrowedAlike : Comparisons::kBorrowed;
   for (Sample& sample : samples) {
     if (sample.degrees < 2 || sample.is_drawn) continue;
-    const auto own = static_cast<double>(sample.degrees);
-    const auto borrowed = static_cast<double>(Comparisons::kBorrowed);
+    const auto own = static_cast<double>(sample.degrees), borrowed = static_cast<double>(weight);
     sample.variance = (own * sample.variance + borrowed * common) / (own + borrowed);
-    sample.degrees += Comparisons::kBorrowed;
+    sample.degrees += weight;
   }
 }
 
@@ -136,7 +143,7 @@ Comparisons::Comparisons(std::size_t contestants, std::span<const LogRatios> pai
     if (samples.size() < expected.size()) draw(sample, expected[samples.size()]);
     samples.push_back(sample);
   }
-  if (contestants_ > 2) borrow(samples);
+  if (contestants_ > 2) borrow(samples, contestants_);
 
   const double each = share_of(look) / static_cast<double>(this->pairs());
   std::vector<double> chances, told;

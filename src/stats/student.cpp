@@ -42,4 +42,12 @@ double mean_log_variance(std::size_t degrees) {
   return digamma - std::log(half);
 }
 
+// Trigamma by its recurrence from 1/2 or 1 on: Abramowitz and Stegun, 6.4.6 and 6.4.2.
+double variance_of_log_variance(std::size_t degrees) {
+  const double square = std::numbers::pi * std::numbers::pi, half = static_cast<double>(degrees) / 2;
+  double trigamma = degrees % 2 == 1 ? square / 2 : square / 6;
+  for (double x = degrees % 2 == 1 ? 0.5 : 1; x < half; ++x) trigamma -= 1 / (x * x);
+  return trigamma;
+}
+
 }  // namespace joust::stats

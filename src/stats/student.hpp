@@ -17,4 +17,8 @@ double student_quantile(double probability, std::size_t degrees);
 // noise is too low on average. It is digamma(degrees / 2) - ln(degrees / 2).
 double mean_log_variance(std::size_t degrees);
 
+// Returns the variance of ln(x): so much do logarithms of such variances differ by chance. It is
+// trigamma(degrees / 2).
+double variance_of_log_variance(std::size_t degrees);
+
 }  // namespace joust::stats

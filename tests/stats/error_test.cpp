@@ -61,8 +61,13 @@ TEST(Errors, EqualsAreToldApartInAtMostOneRaceOfAHundred) {
 TEST(Errors, ANoisyContestantIsNotToldApartEither) {
   Random random(22);
   constexpr int kRaces = 2000;
-  for (const std::vector<double>& times : {std::vector<double>{1, 1, 1, 1, 5}, {1, 1, 1, 3, 3}, {1, 1, 4}})
-    for (const std::size_t rounds : {2, 4, 12}) {
+  for (const std::vector<double>& times : {std::vector<double>{1, 1, 1, 1, 5},
+                                           {1, 1, 1, 3, 3},
+                                           {1, 1, 4},
+                                           {1, 1, 1, 2},
+                                           {1, 1, 1, 1, 2},
+                                           {1, 1.5, 2, 2.5, 3}})
+    for (const std::size_t rounds : {2, 4, 6, 12}) {
       std::vector<double> spreads;
       for (const double each : times) spreads.push_back(kSpread * each);
       int told = 0;
@@ -89,6 +94,23 @@ TEST(Errors, LookingEarlyDoesNotTellEqualsApart) {
     told += any;
   }
   EXPECT_LE(told, kRaces * 13 / 1000);
+}
+
+// What six rounds of alike noise tell by the pairs' variances together.
+TEST(Power, SixRoundsOfFiveAlikeTellMoreThanOfEachPairAlone) {
+  Random random(28);
+  constexpr int kRaces = 2000;
+  int found = 0, alone = 0;
+  for (int i = 0; i < kRaces; ++i) {
+    const std::vector<Rounds> figures =
+        race({1, 1, 1, 1, 1.05}, std::vector<double>(5, kSpread), 6, noise::normal, random);
+    const Ratio ratio = Comparisons(figures).of(4, 0);
+    found += is_told(ratio);
+    const double each = compare(figures[4], figures[0]).chance * 10;  // of ten pairs
+    alone += each <= 0.01;
+  }
+  EXPECT_GE(found, kRaces * 60 / 100);
+  EXPECT_LE(alone, kRaces * 40 / 100);
 }
 
 TEST(Power, ThreePerCentAmongFiveAreFoundInThreeOfFourRaces) {

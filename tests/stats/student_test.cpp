@@ -36,5 +36,12 @@ TEST(MeanLogVariance, IsDigammaLessTheLogarithm) {
   EXPECT_NEAR(mean_log_variance(10), 1.50612 - std::log(5), 1e-5);
 }
 
+TEST(Student, VariancesDifferByTrigamma) {  // Abramowitz and Stegun, table 6.1
+  EXPECT_NEAR(variance_of_log_variance(1), 4.93480, 1e-5);
+  EXPECT_NEAR(variance_of_log_variance(2), 1.64493, 1e-5);
+  EXPECT_NEAR(variance_of_log_variance(3), 0.93480, 1e-5);
+  EXPECT_NEAR(variance_of_log_variance(4), 0.64493, 1e-5);
+}
+
 }  // namespace
 }  // namespace joust::stats
