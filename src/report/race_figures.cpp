@@ -222,6 +222,20 @@ std::string cpu_table(const race::RaceResult& race, const CaseResult& one, const
   return table.render(terminal) + cost_legend(race, rows, terminal);
 }
 
+// Says why calls were not counted, or of which trials these counts are. Empty if nobody has a result.
+std::string remark_on_calls(const CaseResult& one) {
+  double window_s = 0;
+  for (const Entry& entry : one.entries) {
+    if (!entry.is_contestant() || entry.summary.trials == 0) continue;
+    if (!entry.calls.reason.empty()) return entry.calls.reason;
+    window_s = entry.calls.window_s;
+  }
+  if (window_s == 0) return {};
+  const auto window = std::chrono::duration<double>(window_s);
+  return fmt::format("of one more trial of each contestant, of {}",
+                     format_duration(std::chrono::round<std::chrono::milliseconds>(window)));
+}
+
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {
   std::vector<TextTable::Column> columns{{.title = " ", .text = true, .gap = 1},
                                          {.title = "contestant", .text = true, .gap = 1}};
@@ -241,15 +255,10 @@ std::string costs_table(const CaseResult& one, const Terminal& terminal) {
                memory_text(s.peak_memory_bytes.client)},
               entry->ranked ? Paint::plain : Paint::dim);
   }
-  std::string text = table.render(terminal);
-  for (const Entry& entry : one.entries)
-    if (entry.is_contestant() && entry.summary.trials > 0 && !entry.calls.reason.empty()) {
-      text += painted(wrapped(fmt::format("    system calls: {}", entry.calls.reason), 4, terminal.columns),
-                      Paint::dim, terminal) +
-              "\n";
-      break;
-    }
-  return text;
+  const std::string remark = remark_on_calls(one);
+  const std::string line = wrapped(fmt::format("    system calls: {}", remark), 4, terminal.columns);
+  return table.render(terminal) +
+         (remark.empty() ? std::string() : painted(line, Paint::dim, terminal) + "\n");
 }
 
 }  // namespace joust::report
