@@ -46,7 +46,7 @@ class Replayed : public Generation {
     const auto column = std::ranges::find(kNames, orders_[contestant].entry.contestant.name) - kNames.begin();
     if (!is_recorded || column == std::ssize(kNames)) return turn_of({1e6, 0}, turn_s);
     const RecordedEntry& turns = recorded_[static_cast<std::size_t>(column)];
-    RecordedTurn turn = turns.at(turns_[contestant]++ % turns.size());
+    RecordedTurn turn = turns.at(turns_[contestant]++);
     if (kNames[static_cast<std::size_t>(column)] == "io-uring")
       turn = {turn.per_s / planted_, turn.cpu_us * planted_};
     return turn_of(turn, turn_s);
@@ -115,7 +115,9 @@ class Replays : public testing::Test {
     Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"}, generations);
     Case& one = scenario.cases.front();
     one.protocol = "turns";
-    one.load.duration = static_cast<std::int64_t>(race[first].front().size()) * kTurn * 4 / 5;
+    std::size_t turns = race[first].front().size();  // those that every generation has
+    for (std::size_t i = first; i < first + generations; ++i) turns = std::min(turns, race[i].front().size());
+    one.load.duration = static_cast<std::int64_t>(turns) * kTurn * 4 / 5;
     runner_.recorded = &race;
     runner_.next = first;
     RaceObserver observer;

@@ -21,9 +21,16 @@ def digits(number):
 
 def turns_of(trial):
     turns = trial["turns"]
-    columns = zip(turns["verified"], turns["window_s"], turns["server_cpu_s"], turns["messages"])
-    return [[digits(verified / window_s), digits(1e6 * cpu_s / messages)]
-            for verified, window_s, cpu_s, messages in columns]
+    columns = zip(turns["round"], turns["verified"], turns["window_s"], turns["server_cpu_s"],
+                  turns["messages"])
+    return {number: [digits(verified / window_s), digits(1e6 * cpu_s / messages)]
+            for number, verified, window_s, cpu_s, messages in columns}
+
+
+def generation_of(entries):
+    """The rounds of turns that all entries have."""
+    common = sorted(set.intersection(*(set(turns) for turns in entries)))
+    return [[turns[number] for number in common] for turns in entries]
 
 
 def race_of(path):
@@ -33,7 +40,7 @@ def race_of(path):
     entries += [entry for entry in document["contestants"] if entry["kind"] == "again"]
     rounds = range(1, document["rounds"] + 1)
     trials = [{trial["round"]: turns_of(trial) for trial in entry["trials"]} for entry in entries]
-    return [[entry[number] for entry in trials] for number in rounds]
+    return [generation_of([entry[number] for entry in trials]) for number in rounds]
 
 
 if __name__ == "__main__":
