@@ -114,6 +114,8 @@ void Load::check(const Engine& chosen, const Protocol& chosen_protocol) {
   }
   if (plan.turns && (!events || load.has("messages") || load.has("duration")))
     throw UsageError("--turns needs --events, and neither -m nor -d: each turn has a length of its own");
+  if (ramp_option->given() && (!plan.turns || plan.counted_turns))
+    throw UsageError("--ramp is for --turns: a counted turn has none");
   if (plan.turns && !chosen_protocol.takes_turns)
     throw UsageError(fmt::format("--turns: the connections of '{}' cannot rest", protocol.name));
   if (plan.turns && !plan.counted_turns && chosen_protocol.counts_turns)
@@ -303,9 +305,10 @@ void add_turns(Command& command, Load& load) {
                    "--events, ends with SIGTERM");
   command.add_flag("--counted-turns", load.counted_turns_asked,
                    "the same, and the value is the number of messages or transfers of each connection");
-  command.add_flag("--long-ramp", load.long_ramp,
-                   "with --turns: leave out the first fifth of a turn, not two round trips, as where other "
-                   "hosts begin it too");
+  load.ramp_option = add_duration(command, "--ramp", load.ramp,
+                                  "with --turns: so much of the begin of a turn is not recorded, at most a "
+                                  "fifth of it [a fifth]",
+                                  std::chrono::microseconds(1));
 }
 
 }  // namespace

@@ -4,15 +4,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "joust/time.hpp"
-
 namespace joust {
 
-// The ramp of a turn, in which connections that all send at one instant get out of step: two round trips in a
-// closed loop, but at least kShortestRamp, in which caches fill and threads wake. It is at most this share of
-// the turn, given as its inverse, and just that where round trips do not tell.
-inline constexpr int kRampShare = 5, kRoundTripsInRamp = 2;
-inline constexpr Duration kShortestRamp = std::chrono::milliseconds(1);
+// The inverse of the greatest share of a turn that is its ramp, in which connections that all send at one
+// instant get out of step.
+inline constexpr int kRampShare = 5;
 
 // Counts the connections that take part in the turns of a load (LoadPlan::turns), so that the end of each
 // turn is known: all connections that were alive when it began have come to rest, or have ended. Lock-free,

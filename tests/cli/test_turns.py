@@ -190,12 +190,33 @@ class Turns(Case):
         self.assertGreaterEqual(messages["verified"], told[-1]["verified"])  # the turn too many may be taken
         self.assertGreaterEqual(messages["beside"], told[-1]["beside"])
 
+    def begin_of_a_window(self, *options):
+        """Milliseconds from the begin of a turn of 100 ms to the last reply of its ramp."""
+        with Server("-e", "epoll") as server:
+            load = subprocess.Popen([JOUST, "load", "--connect", server.address, "-c", "3", "--turns",
+                                     *options, "--events", "--json", self.path("load.json")],
+                                    stdout=subprocess.PIPE, text=True)
+            load.stdout.readline()
+            signal_turn(load.pid, 100_000)
+            told = json.loads(load.stdout.readline())
+            load.send_signal(signal.SIGTERM)
+            self.assertEqual(load.wait(), 0)
+            load.stdout.close()
+        return (told["from_ns"] - told["began_ns"]) / 1e6
+
+    def test_the_ramp_of_a_turn_may_be_given(self):
+        self.assertTrue(2 < self.begin_of_a_window() <= 20, "a fifth of it")
+        self.assertLessEqual(self.begin_of_a_window("--ramp", "2ms"), 2)
+        self.assertTrue(2 < self.begin_of_a_window("--ramp", "1s") <= 20, "at most a fifth")
+
     def test_turns_need_a_conductor(self):
         self.refused(run("load", "--connect", "127.0.0.1:1", "--turns"), "--turns needs --events")
         events = ("--events", "--json", self.path("x"))
         load = ("load", "--connect", "127.0.0.1:1", *events)
         self.refused(run(*load, "-p", "file", "--turns"), "say --counted-turns")
         self.refused(run(*load, "--counted-turns", "-i", "1ms"), "--counted-turns excludes -i and -R")
+        self.refused(run(*load, "--counted-turns", "--ramp", "1ms"), "--ramp is for --turns")
+        self.refused(run(*load, "--ramp", "1ms"), "--ramp is for --turns")
         self.refused(run("race", "--server", "epoll", "-m", 10, "--turn", "1s"), "--turn", "duration")
         self.refused(run("race", "--server", "epoll", "--turns", "maybe"), "--turns", "allowed: on, off")
         self.refused(run("race", "--server", "epoll", "--precision", "3"), "--precision", "'3' has no unit")

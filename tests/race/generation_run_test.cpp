@@ -295,6 +295,30 @@ TEST_F(Generations, TheOthersGoOnWithoutWhoFails) {
 }
 
 // Something else takes the machine for a quarter of all turns: whole rounds of turns, and single turns.
+TEST_F(Generations, TheRampIsTwoRoundTripsAndTheSameForAll) {
+  ASSERT_EQ(one.load.connections, 256U);
+  run();
+  EXPECT_EQ(plan.ramp, milliseconds(1)) << "of 0.26 ms each; it is no shorter";
+  plan.ramp.reset();
+  generation.rate = 1e5;
+  run();
+  EXPECT_NEAR(static_cast<double>(plan.ramp.value_or(Duration{}).count()), 5.12e6, 0.02e6);
+  plan.ramp.reset();
+  one.load.rate_per_s = 5000;
+  run();
+  EXPECT_FALSE(plan.ramp) << "few slots of an open loop are in use, so its latency is not known";
+}
+
+TEST_F(Generations, LevelsAreThoseOfQuietTurns) {
+  generation.pace = [](std::size_t contestant, std::size_t turn) {
+    return (contestant == 1 ? 0.9 : 1) * (turn % 6 == 1 ? 0.5 : 1);
+  };
+  const std::vector<Trial> trials = run();
+  EXPECT_NEAR(trials[0].turns_throughput_per_s.value_or(0), 1e6, 1e3);
+  EXPECT_NEAR(trials[1].turns_throughput_per_s.value_or(0), 0.9e6, 1e3);
+  EXPECT_FALSE(trials[0].turns_server_cpu_us_per_message) << "no turn has it";
+}
+
 TEST_F(Generations, RatiosAreFreedOfDisturbance) {
   generation.pace = [](std::size_t contestant, std::size_t turn) {
     const double own = contestant == 1 ? 1.03 : 1.0;

@@ -42,7 +42,9 @@ struct Load {
   LoadArguments load{};   // the settings that were given
   std::string planned{};  // --plan: a file, or the text itself
   LoadPlan plan{};
-  bool turns_asked = false, counted_turns_asked = false, long_ramp = false;
+  bool turns_asked = false, counted_turns_asked = false;
+  std::optional<Option> ramp_option{};
+  Duration ramp{};  // of each turn; 0: a share of it
   Parameters parameters{};
   std::optional<Option> search_option{}, json_option{};
   std::optional<Option> search_time_option{};

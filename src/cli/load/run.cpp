@@ -135,7 +135,7 @@ LoadResult Load::measure(const Loaded& whom) {
   // Making the load may take long, and can be interrupted: signals still end the program at once.
   Loading prepared = loading(whom, whom.tally);
   Stop stop;
-  if (plan.turns) turns.emplace(prepared.run(), long_ramp);
+  if (plan.turns) turns.emplace(prepared.run(), ramp);
   if (part || !hosts.start_at.empty()) start.emplace(part ? std::nullopt : std::optional(begins));
   const Signals signals(stop, start ? StartTime::pass : TurnTaking::begin);
   return drive(prepared, whom, stop);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
-#include <utility>
 
 #include "cli/common/output.hpp"
 
@@ -17,8 +16,7 @@ std::atomic<TurnTaking*> conducted{nullptr};
 
 }  // namespace
 
-TurnTaking::TurnTaking(LoadRun& run, bool long_ramp)
-    : run_(run), long_ramp_(long_ramp || run.plan().open_loop()) {
+TurnTaking::TurnTaking(LoadRun& run, Duration ramp) : run_(run), ramp_(ramp) {
   assert(conducted == nullptr);
   conducted = this;
 }
@@ -42,14 +40,7 @@ void TurnTaking::begin(int value) noexcept {
 
 Duration TurnTaking::ramp_of(Duration length) const {
   const Duration longest = length / kRampShare;
-  if (long_ramp_ || latency_ == Duration{}) return longest;
-  return std::min(longest, std::max(kShortestRamp, kRoundTripsInRamp * latency_));
-}
-
-// In a closed loop all slots are in use, so the latency follows from the number of replies (Little's law).
-void TurnTaking::learn_latency(Duration turn, std::uint64_t replies) {
-  const auto slots = static_cast<std::int64_t>(run_.plan().connections * run_.plan().depth);
-  if (replies > 0) latency_ = turn * slots / static_cast<std::int64_t>(replies);
+  return ramp_ > Duration{} ? std::min(ramp_, longest) : longest;
 }
 
 void TurnTaking::end() {
@@ -57,8 +48,6 @@ void TurnTaking::end() {
   used_ = used_ + (own_times() - before_);
   used_over_ += now - began_;
   const Recorder::Counts counts = run_.recorder().counts();
-  const std::uint64_t answered = counts.verified + counts.beside;
-  learn_latency(now - began_, answered - std::exchange(answered_, answered));
   const Recorder::Replies replies = run_.recorder().replies_since(began_);
   const auto ns = [](Time time) { return time.time_since_epoch() / Duration(1); };
   const std::string line = fmt::format(

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
-
 #include "load/run.hpp"
 #include "measure/usage.hpp"
 
@@ -14,8 +12,8 @@ namespace joust {
 // the counts so far. One at a time in a process.
 class TurnTaking {
  public:
-  // `long_ramp`: other loads begin each turn with this one, not all at the same instant.
-  TurnTaking(LoadRun& run, bool long_ramp);
+  // `ramp`: the begin of each turn that is not recorded, at most the share kRampShare; 0: that share.
+  TurnTaking(LoadRun& run, Duration ramp);
   ~TurnTaking();
   TurnTaking(const TurnTaking&) = delete;
   TurnTaking& operator=(const TurnTaking&) = delete;
@@ -33,13 +31,10 @@ class TurnTaking {
 
  private:
   Duration ramp_of(Duration length) const;
-  void learn_latency(Duration turn, std::uint64_t replies);
 
   LoadRun& run_;
-  const bool long_ramp_;
-  std::uint64_t answered_ = 0;  // until the end of the last turn
-  Duration latency_{};          // the mean of the last turn; 0: not known yet
-  Time began_{};                // begin of the turn
+  const Duration ramp_;
+  Time began_{};  // begin of the turn
   Usage before_{};
   Usage used_{};
   Duration used_over_{};

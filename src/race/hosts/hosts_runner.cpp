@@ -177,9 +177,9 @@ std::vector<LoadHost> load_hosts(const ProcessSetup& setup, const RaceHosts& hos
     const RaceHost& host = hosts.loads[i];
     Case part = order.load_case;
     part.load = share_of(order.load_case.load, i, hosts.loads.size());
+    if (hosts.loads.size() > 1) part.turn.ramp = {};  // they do not begin at the same instant
     LoadHost load{
         .order = load_order(with_cpus(setup, "any", host.cpus), {.load_case = part, .entry = order.entry})};
-    if (part.load.turns && hosts.loads.size() > 1) load.order.command.words.emplace_back("--long-ramp");
     load.order.watched = watched_by(i, hosts, order.entry.in_process);
     made.push_back(std::move(load));
   }

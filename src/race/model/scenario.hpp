@@ -41,6 +41,7 @@ struct TurnPlan {
   TurnUnit unit = TurnUnit::time;
   std::uint64_t count = 0;  // messages of each connection in a counted turn; 0: not chosen yet
   Duration rest{};          // the longest time between two turns of a contestant
+  Duration ramp{};          // of the turns; 0: not chosen, or a share of the turn (kRampShare)
 };
 
 // Returns the load of a race that gives no other.

@@ -108,11 +108,14 @@ class GenerationRun {
     const Duration length = std::max<Duration>(wanted_length, kShortestChosenTurn);
     if (plan_.counted) return warm_up_by_count(i, length);
     std::optional<Duration> wanted = turn_after(i, length);
+    Duration latency = latency_;
     if (wanted > kLongestChosenTurn) {  // it may have been a stall
       const auto again = turn_after(i, length);
       wanted = again ? std::optional(std::min(*wanted, *again)) : std::nullopt;
+      latency = std::min(latency, latency_);
     }
     if (!wanted) return false;
+    longest_latency_ = std::max(longest_latency_, latency);
     if (*wanted > kLongestChosenTurn && plan_.number == 1 && !plan_.turn) plan_.too_long = wanted;
     longest_ = std::max(longest_, std::min(*wanted, kLongestChosenTurn));
     return !plan_.too_long;
@@ -122,7 +125,9 @@ class GenerationRun {
   std::optional<Duration> turn_after(std::size_t i, Duration length) {
     const auto turn = generation_.take_turn(i, {.time = length}, false);
     if (!turn) return std::nullopt;
-    return wanted_turn(*turn, length, orders_[i].load_case.load);
+    const LoadPlan& load = orders_[i].load_case.load;
+    if (!load.open_loop()) latency_ = latency_of(*turn, load);
+    return wanted_turn(*turn, length, load);
   }
 
   // Warms up by numbers of messages. The number doubles from turn to turn, so that the last turn shows how
@@ -171,6 +176,7 @@ class GenerationRun {
     } else {
       size_.time = plan_.turn.value_or(std::max(longest_, kShortestChosenTurn));
       if (all) plan_.turn = size_.time;
+      if (all && longest_latency_ > Duration{}) plan_.ramp = ramp_length(longest_latency_);
     }
   }
 
@@ -240,7 +246,8 @@ class GenerationRun {
   std::vector<Trial> trials_;
   TurnSize size_{};
   bool host_lost_ = false;
-  Duration longest_{};  // the longest turn that a contestant needs
+  Duration longest_{};                      // the longest turn that a contestant needs
+  Duration latency_{}, longest_latency_{};  // of the last warm-up, and of all; 0 in an open loop
   Duration shortest_message_ = Duration::max(), longest_message_{};  // on all connections at once
 };
 
@@ -255,6 +262,10 @@ Duration later_warmup(const Entry& entry, const LoadPlan& load, bool is_given) {
 
 Duration turn_length(Duration latency) {
   return std::clamp<Duration>(latency * kLatenciesInTurn, kShortestChosenTurn, kLongestChosenTurn);
+}
+
+Duration ramp_length(Duration latency) {
+  return std::max(kShortestRamp, 2 * latency);
 }
 
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,

@@ -28,9 +28,12 @@ inline constexpr double kMessagesInOpenTurn = 100;
 // would wait behind its end are missing.
 inline constexpr int kWaitsInOpenTurn = 20;
 
-// Returns the length of a turn for contestants of which the slowest answers a message after `latency` on
-// average.
+// Return the length of a turn, and its ramp, for contestants of which the slowest answers a message after
+// `latency` on average. The ramp is two round trips, in which connections get out of step, and at least
+// kShortestRamp, in which caches fill and threads wake.
 Duration turn_length(Duration latency);
+inline constexpr Duration kShortestRamp = std::chrono::milliseconds(1);
+Duration ramp_length(Duration latency);
 
 struct GenerationPlan {
   std::uint64_t seed = 0;
@@ -45,6 +48,8 @@ struct GenerationPlan {
   // The length of a turn. Empty: chosen after the warm-up. In an open loop it is the least length. If the
   // number of messages of a turn is to be chosen, it is the length that turns are to have.
   std::optional<Duration> turn{};
+  // The ramp of turns, from the first generation of a closed loop on: all contestants have the same.
+  std::optional<Duration> ramp{};
   bool counted = false;        // a turn is a number of messages of each connection
   std::uint64_t messages = 0;  // number of messages; 0: chosen after the warm-up
   // The time of a message, if the first generation finds that counted turns take too long, or the length that
@@ -55,7 +60,7 @@ struct GenerationPlan {
 // Runs one generation from the first process to the last: starts all contestants, warms each up, and gives
 // turns to all in random order until every contestant's windows are long enough. A contestant that fails
 // takes no further turn. A host that is lost ends the generation. Returns a trial for each contestant, in
-// their order, with the figures that are compared. Sets the fields that `plan` leaves to choose. Where
+// their order, with their levels. Sets the fields that `plan` leaves to choose. Where
 // counted turns, or those that an open loop needs, take longer than kLongestChosenTurn, the first generation
 // ends at once.
 std::vector<Trial> run_generation(Generation& generation, const std::vector<TrialOrder>& orders,

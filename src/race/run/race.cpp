@@ -203,7 +203,9 @@ class Running {
       return {};
     }
     turns_[case_index].length = generation.turn;
-    plan_.cases[case_index].plan.turn.count = generation.messages;
+    TurnPlan& turn = plan_.cases[case_index].plan.turn;
+    turn.count = generation.messages;
+    if (turn.ramp == Duration{}) turn.ramp = generation.ramp.value_or(Duration{});
     for (std::size_t i = 0; i < slots.size(); ++i) {
       Trial& trial = trials[i];
       note_refusal(trial);

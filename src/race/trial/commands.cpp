@@ -106,6 +106,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   Words words{"load", "-e", client.engine, "-p", protocol_word(one)};
   if (!entry.in_process && !address.empty()) add(words, "--connect", address);
   if (one.load.turns) words.emplace_back(one.load.counted_turns ? "--counted-turns" : "--turns");
+  if (one.load.turns && one.turn.ramp > Duration{}) add(words, "--ramp", one.turn.ramp);
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
