@@ -51,6 +51,14 @@ TEST_F(Race, EveryContestantHasOneTrialPerRound) {
   EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 1U);
 }
 
+TEST_F(Race, ACeilingThatIsNearIsMeasuredThreeTimes) {
+  runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
+    if (order.entry.kind == EntryKind::ceiling) trial = flawless_trial(order, 150e3);
+  };
+  const RaceResult result = run();
+  EXPECT_EQ(find_entry(result.cases.front(), "ceiling (null)", EntryKind::ceiling)->trials.size(), 3U);
+}
+
 TEST_F(Race, TheNextContestantIsTheReferenceWhereItsProgramIsMissing) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.entry.contestant.name.starts_with("threads")) return;

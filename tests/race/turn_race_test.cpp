@@ -159,6 +159,7 @@ TEST_F(TurnRace, EndsWhenItIsPreciseEnough) {
 
 TEST_F(TurnRace, DoesNotEndEarlyWhileAThresholdIsNotDecided) {
   scenario.rounds = 0;
+  runner.world.turn_noise = 0.01;
   const auto rounds_until_12 = [&] {
     Stop enough;
     runner.world.generations = 0;

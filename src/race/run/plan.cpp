@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "race/model/entries.hpp"
 #include "race/model/result.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/scenario/engine_choice.hpp"
@@ -235,6 +237,21 @@ void add_reference(CaseResult& result, const std::string& wanted) {
   }
 }
 
+// Returns whether a ceiling is measured no more: it is far from the contestants' rates, or was measured so
+// often that a disturbance of one trial does not matter. Without trials it is a plan: once.
+bool is_known(const CaseResult& one, const Entry& ceiling) {
+  constexpr double kFarAway = 3;
+  constexpr std::size_t kOftenEnough = 3;
+  const std::vector<const Trial*> measured = usable_trials(ceiling);
+  if (ceiling.trials.empty() || measured.size() >= kOftenEnough) return true;
+  double greatest = 0, lowest = std::numeric_limits<double>::infinity();
+  for (const Trial* trial : measured) lowest = std::min(lowest, trial->throughput_per_s().value_or(0));
+  for (const Entry* entry : contestants_of(one))
+    for (const Trial* trial : usable_trials(*entry))
+      greatest = std::max(greatest, trial->throughput_per_s().value_or(0));
+  return !measured.empty() && lowest > kFarAway * greatest;
+}
+
 // A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
 // standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
 std::size_t below(std::mt19937_64& random, std::size_t limit) {
@@ -294,13 +311,14 @@ void shorten(CaseResult& result, Duration share) {
   constexpr std::int64_t kWantedGenerations = 12, kFewestGenerations = 6;
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
   // Start and end of both processes, and the opening of one connection.
-  constexpr Duration kStart = std::chrono::milliseconds(150), kOpening = std::chrono::microseconds(100);
+  constexpr Duration kStart = std::chrono::milliseconds(80), kOpening = std::chrono::microseconds(100);
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
   if (!result.plan.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
   Duration warmups{};
-  for (const Entry& entry : result.entries) warmups += later_warmup(entry, load, result.plan.warmup_given);
-  const Duration warmup = warmups / static_cast<std::int64_t>(result.entries.size());
+  const std::vector<const Entry*> entries = entries_of_contestants(result);
+  for (const Entry* entry : entries) warmups += later_warmup(*entry, load, result.plan.warmup_given);
+  const Duration warmup = warmups / static_cast<std::int64_t>(std::max<std::size_t>(1, entries.size()));
   const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
   const auto in_turns = [&](std::int64_t generations) {
     return (share / generations - start - warmup) * 4 / 5;
@@ -321,9 +339,10 @@ void set_rule(Plan& plan, const Scenario& scenario) {
   plan.by_time = plan.by_rule || !scenario.few_rounds;
   plan.rounds = plan.by_rule ? kMostRounds : scenario.few_rounds ? kQuickRounds : kStandardRounds;
   std::size_t entries = 0;
-  for (const CaseResult& one : plan.cases) entries += one.entries.size();
+  for (const CaseResult& one : plan.cases) entries += entries_of_contestants(one).size();
   for (CaseResult& one : plan.cases)
-    if (plan.by_rule && one.plan.load.turns) shorten(one, scenario.time / static_cast<std::int64_t>(entries));
+    if (plan.by_rule && one.plan.load.turns && entries > 0)
+      shorten(one, scenario.time / static_cast<std::int64_t>(entries));
 }
 
 }  // namespace
@@ -398,8 +417,8 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
   for (std::size_t c = 0; c < plan.cases.size(); ++c)
     for (std::size_t e = 0; e < plan.cases[c].entries.size(); ++e) {
       const Entry& entry = plan.cases[c].entries[e];
-      const bool is_measured = entry.kind == EntryKind::ceiling && round > 1;
-      if (entry.unavailable.empty() && !is_measured) order.push_back({c, e});
+      const bool is_over = entry.kind == EntryKind::ceiling && round > 1 && is_known(plan.cases[c], entry);
+      if (entry.unavailable.empty() && !is_over) order.push_back({c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
   std::mt19937_64 random(seed);

@@ -48,7 +48,7 @@ Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint6
 void begin_round(Plan& plan, std::uint64_t round);
 
 // Returns all entries that run in a round, in random order. A repeated round has a new order. Ceilings run in
-// the first round only: check 1 asks whether they are far away.
+// the first round, and in two more where they are not far away from the contestants' rates.
 std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uint64_t attempt = 1);
 
 // Returns the cases in the order in which their first entries run in this round, so that no case is always
