@@ -9,7 +9,7 @@ from recomputing.student import quantile, two_sided
 SHARES = {"first": 0.02, "second": 0.05, "last": 0.93}  # of the allowed errors, by look
 TOGETHER = 0.95
 BORROWED, BORROWED_ALIKE = 2, 8  # degrees of freedom
-FEWEST_ALIKE, ROUNDS_OF_ALIKE = 4, 6
+PAIRS_OF_ALIKE, ROUNDS_OF_ALIKE = 6, 6
 OF_EXPECTED, FEW_ROUNDS = 4, 3
 
 
@@ -29,10 +29,10 @@ def trigamma(x):
         1 / (6 * (x + last) ** 3)
 
 
-def borrowed_weight(contestants, samples, logs):
+def borrowed_weight(samples, logs):
     """More where the variances of all pairs differ by no more than those of one noise do."""
-    rounds = min(sample[2] for sample in samples.values())
-    if contestants < FEWEST_ALIKE or rounds < ROUNDS_OF_ALIKE or len(logs) < 2:
+    rounds = min((sample[2] for sample in samples.values()), default=0)
+    if len(samples) < PAIRS_OF_ALIKE or rounds < ROUNDS_OF_ALIKE or len(logs) < 2:
         return BORROWED
     by_chance = statistics.fmean(trigamma(sample[3] / 2) for sample in samples.values() if sample[1] > 0)
     return BORROWED_ALIKE if statistics.variance(logs) <= by_chance else BORROWED
@@ -43,7 +43,7 @@ def log_ratios(one, other):
     return {number: math.log(one[number] / other[number]) for number in sorted(one.keys() & other.keys())}
 
 
-def samples_of(contestants, pairs, expected):
+def samples_of(contestants, pairs, expected, may_look_alike):
     """The mean, variance, number and degrees of freedom of each pair's logarithms."""
     samples, drawn = {}, set()
     for (a, b), by_round in pairs.items():
@@ -60,7 +60,7 @@ def samples_of(contestants, pairs, expected):
         positive = [math.log(sample[1]) - mean_log_variance(sample[3]) for sample in samples.values()
                     if sample[1] > 0]
         common = math.exp(statistics.fmean(positive)) if positive else None
-        weight = borrowed_weight(contestants, samples, positive)
+        weight = borrowed_weight(samples, positive) if may_look_alike else BORROWED
         for pair, sample in samples.items():
             if common is not None and sample[3] > 1 and pair not in drawn:
                 sample[1] = (sample[3] * sample[1] + weight * common) / (sample[3] + weight)
@@ -88,13 +88,13 @@ def expected_noise(one, other):
     return 1.5 ** 2 * statistics.fmean(means) + 0.05 ** 2 if means else None
 
 
-def compare(contestants, logs, look, expected=None):
+def compare(contestants, logs, look, expected=None, may_look_alike=True):
     """Ratio, interval and chance of every pair, from the logarithms of its ratios by round.
 
-    `expected`: the noise of pairs, where few rounds know it.
+    `expected`: the noise of pairs, where few rounds know it. `may_look_alike`: not in older documents.
     """
     share, pairs = SHARES[look], max(1, math.comb(contestants, 2))
-    samples = samples_of(contestants, logs, expected or {})
+    samples = samples_of(contestants, logs, expected or {}, may_look_alike)
     found = {}
     for pair, (mean, variance, rounds, degrees) in samples.items():
         error = math.sqrt(variance / rounds)

@@ -83,4 +83,4 @@ def over_all_turns(entry, figure):
 def counts_all_turns(entry, keys):
     """The rounds in which a contestant is compared by all its turns, stalls included (check 14)."""
     return {trial["round"] for trial in entry["trials"] if is_usable(trial) and "quiet_turns" in trial
-            and any(trial[key] != trial["quiet_turns"][key] for key in keys)}
+            and any(trial[key] not in (None, trial["quiet_turns"][key]) for key in keys)}

@@ -48,10 +48,12 @@ void draw(Sample& sample, const std::optional<double>& expected) {
 }
 
 // Draws each variance towards the geometric mean of all.
-void borrow(std::vector<Sample>& samples, std::size_t contestants) {
+void borrow(std::vector<Sample>& samples) {
   std::vector<double> logarithms, by_chance;
-  std::size_t fewest = Comparisons::kRoundsOfAlike;
+  std::size_t fewest = Comparisons::kRoundsOfAlike, pairs = 0;
   for (const Sample& sample : samples) {
+    if (sample.rounds == 0) continue;
+    ++pairs;
     fewest = std::min(fewest, sample.rounds);
     if (sample.variance == 0) continue;
     logarithms.push_back(std::log(sample.variance) - mean_log_variance(sample.degrees));
@@ -59,8 +61,7 @@ void borrow(std::vector<Sample>& samples, std::size_t contestants) {
   }
   if (logarithms.empty()) return;
   const double common = std::exp(mean(logarithms));
-  const bool may_look_alike =
-      contestants >= Comparisons::kFewestAlike && fewest == Comparisons::kRoundsOfAlike;
+  const bool may_look_alike = pairs >= Comparisons::kPairsOfAlike && fewest == Comparisons::kRoundsOfAlike;
   const bool is_alike = may_look_alike && logarithms.size() > 1 && variance(logarithms) <= mean(by_chance);
   const std::size_t weight = is_alike ? Comparisons::kBorrowedAlike : Comparisons::kBorrowed;
   for (Sample& sample : samples) {
@@ -143,7 +144,7 @@ Comparisons::Comparisons(std::size_t contestants, std::span<const LogRatios> pai
     if (samples.size() < expected.size()) draw(sample, expected[samples.size()]);
     samples.push_back(sample);
   }
-  if (contestants_ > 2) borrow(samples, contestants_);
+  if (contestants_ > 2) borrow(samples);
 
   const double each = share_of(look) / static_cast<double>(this->pairs());
   std::vector<double> chances, told;

@@ -60,9 +60,9 @@ Ratio inverse(Ratio ratio);
 // of kBorrowed degrees of freedom. Compare Smyth, "Linear models and empirical Bayes methods", Statistical
 // Applications in Genetics and Molecular Biology 3, 2004, where the weight is estimated. More weight would
 // tell equals apart too often where one contestant is much noisier than the others
-// (tests/stats/error_test.cpp). With kFewestAlike contestants and kRoundsOfAlike rounds the pairs themselves
-// say whether they are alike: where the logarithms of their variances differ by no more than those of one
-// noise do, the mean has the weight of kBorrowedAlike.
+// (tests/stats/error_test.cpp). With kPairsOfAlike pairs, which four contestants have, and kRoundsOfAlike
+// rounds of each, the pairs themselves say whether they are alike: where the logarithms of their variances
+// differ by no more than those of one noise do, the mean has the weight of kBorrowedAlike.
 //
 // Up to kFewRounds rounds know next to nothing of it. Where `expected` has the variance of a round's
 // logarithm for a pair, known from within the rounds, the pair's own is drawn towards that one in place of
@@ -70,7 +70,7 @@ Ratio inverse(Ratio ratio);
 class Comparisons {
  public:
   static constexpr std::size_t kBorrowed = 2, kBorrowedAlike = 8, kOfExpected = 4, kFewRounds = 3;
-  static constexpr std::size_t kFewestAlike = 4, kRoundsOfAlike = 6;
+  static constexpr std::size_t kPairsOfAlike = 6, kRoundsOfAlike = 6;
 
   // `pairs` and `expected`: (0, 1), (0, 2), ..., (1, 2), ...; `expected` is empty where none is known.
   Comparisons(std::size_t contestants, std::span<const LogRatios> pairs, Look look = Look::last,

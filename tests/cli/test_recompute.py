@@ -27,8 +27,8 @@ class Recompute(unittest.TestCase):
                    "-w", "20ms", "--rounds", 4, "--json", cls.path)
         assert done.returncode in (0, 3), done.stderr
         cls.at_a_rate = cls.path.with_name("rate.json")
-        done = run("race", "--server", "epoll,poll", "-p", "echo", "-c", 8, "--rates", "20%", "-d", "300ms",
-                   "-w", "20ms", "--rounds", 3, "--json", cls.at_a_rate)
+        done = run("race", "--server", "epoll,poll,threads", "-p", "echo", "-c", 8, "--rates", "20%",
+                   "-d", "300ms", "-w", "20ms", "--rounds", 3, "--json", cls.at_a_rate)
         assert done.returncode in (0, 3), done.stderr
 
     @classmethod
@@ -173,7 +173,7 @@ class Recompute(unittest.TestCase):
     def test_the_pilot_and_the_counts_of_calls_are_found_again(self):
         document = json.loads(self.at_a_rate.read_text())
         path, measured = self.path.with_name("changed.json"), document["cases"][0]["capacity"]["measured"]
-        self.assertEqual(set(measured), {"epoll", "poll"})
+        self.assertEqual(set(measured), {"epoll", "poll", "threads"})
         for name in measured:
             measured[name] += 1
         calls = document["contestants"][0]["call_count"]
