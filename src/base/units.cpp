@@ -118,7 +118,11 @@ std::expected<double, std::string> parse_ratio(std::string_view text) {
 }
 
 std::string format_duration(Duration time) {
-  const double ns = static_cast<double>(time.count());
+  return format_ns(static_cast<double>(time.count()));
+}
+
+std::string format_ns(double nanoseconds) {
+  const double ns = std::round(nanoseconds);
   const double size = std::abs(ns);
   if (size < 1e3) return fmt::format("{:.0f} ns", ns);
   if (size < 999.5e3) return three_digits(ns / 1e3) + " us";

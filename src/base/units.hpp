@@ -35,6 +35,7 @@ std::expected<double, std::string> parse_percent(std::string_view text);
 std::expected<double, std::string> parse_ratio(std::string_view text);
 
 std::string format_duration(Duration time);  // "1.25 ms"; three significant digits
+std::string format_ns(double nanoseconds);   // the same of a statistic
 std::string format_count(double count);      // "106k", "1.20M"
 
 // Formats of bytes. Memory has powers of 1024. Data that is moved or stored has powers of 1000, as its speed

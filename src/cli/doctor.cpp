@@ -55,7 +55,7 @@ std::string amount(double number, std::string_view unit) {
   constexpr double kWholeNanoseconds = 100;  // from here on three digits need no part of one
   if (unit != "ns") return format_speed(number);
   if (number < kWholeNanoseconds) return fmt::format("{:.1f} ns", number);
-  return format_duration(Duration(std::llround(number)));
+  return format_ns(number);
 }
 
 std::string floor_table(std::span<const FloorFigure> floor) {

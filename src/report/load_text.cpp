@@ -18,24 +18,19 @@
 namespace joust {
 namespace {
 
-std::string time_text(double seconds) {
-  return format_duration(Duration(std::llround(seconds * 1e9)));
-}
-
 constexpr std::array<std::pair<const char*, double>, 5> kPercentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}}};
 
 std::string latency_line(const char* title, const Distribution& latency) {
-  const auto time = [](double ns) { return format_duration(Duration(static_cast<std::int64_t>(ns))); };
-  std::string text = fmt::format("  {:<12} mean {}", title, time(latency.mean()));
+  std::string text = fmt::format("  {:<12} mean {}", title, format_ns(latency.mean()));
   for (const auto& [name, quantile] : kPercentiles) {
     const auto value = latency.percentile(quantile);
     // Without a value, too few samples lie beyond it: an anecdote would look like a percentile.
     if (value)
-      text += fmt::format("   {} {}{}", name, time(static_cast<double>(*value)),
+      text += fmt::format("   {} {}{}", name, format_ns(static_cast<double>(*value)),
                           latency.few_beyond(quantile) ? "~" : "");
   }
-  return text + fmt::format("   max {}\n", time(static_cast<double>(latency.max())));
+  return text + fmt::format("   max {}\n", format_ns(static_cast<double>(latency.max())));
 }
 
 // Returns the rate of deliveries in a room, which delivers every message to all of its members.
@@ -142,7 +137,7 @@ std::string client_line(const LoadResult& result) {
                        kLeastForCpu_s * 1e3);
   const double cpu_s = result.usage.user_s + result.usage.system_s;
   return fmt::format("  this client  {} CPU per message, {:.0f} % of a core, {}\n",
-                     time_text(cpu_s / static_cast<double>(result.messages.verified)),
+                     format_ns(1e9 * cpu_s / static_cast<double>(result.messages.verified)),
                      100 * cpu_s / result.usage_s, memory);
 }
 
@@ -153,7 +148,7 @@ struct Quantity {
 
 constexpr std::array kQuantities{
     Quantity{"bytes", [](double bytes) { return format_data(bytes); }},
-    Quantity{"seconds", [](double seconds) { return time_text(seconds); }},
+    Quantity{"seconds", [](double seconds) { return format_ns(1e9 * seconds); }},
     Quantity{"mb_per_s", [](double rate) { return report::plain_number(rate) + " MB/s"; }},
 };
 
@@ -226,7 +221,7 @@ std::string plan_text(const LoadPlan& plan) {
 std::string load_text(const LoadResult& result) {
   const Recorder::Counts& m = result.messages;
   std::string text;
-  if (result.duration_s > 0) text += fmt::format("  duration     {}\n", time_text(result.duration_s));
+  if (result.duration_s > 0) text += fmt::format("  duration     {}\n", format_ns(1e9 * result.duration_s));
   text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
   if (result.plan.reconnects())
     text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));

@@ -31,7 +31,7 @@ std::string interval_text(const std::optional<race::Estimate>& ratio, int digits
 }
 
 std::string latency_text(const std::optional<double>& nanoseconds) {
-  return nanoseconds ? format_duration(Duration(std::llround(*nanoseconds))) : kNone;
+  return nanoseconds ? format_ns(*nanoseconds) : kNone;
 }
 
 std::string percentile_text(const Distribution& latency, double quantile) {

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/units.hpp"
+#include "base/words.hpp"
 #include "race/figures/wording.hpp"
 #include "report/race_cells.hpp"
 #include "report/row_order.hpp"
@@ -222,18 +223,18 @@ std::string cpu_table(const race::RaceResult& race, const CaseResult& one, const
   return table.render(terminal) + cost_legend(race, rows, terminal);
 }
 
-// Says why calls were not counted, or of which trials these counts are. Empty if nobody has a result.
+// Says of which trials the counts of calls are, and why some are missing. Empty if nobody has a result.
 std::string remark_on_calls(const CaseResult& one) {
-  double window_s = 0;
+  std::vector<std::string> reasons;
+  bool any = false;
   for (const Entry& entry : one.entries) {
     if (!entry.is_contestant() || entry.summary.trials == 0) continue;
-    if (!entry.calls.reason.empty()) return entry.calls.reason;
-    window_s = entry.calls.window_s;
+    any |= entry.calls.reason.empty();
+    if (!entry.calls.reason.empty() && std::ranges::count(reasons, entry.calls.reason) == 0)
+      reasons.push_back(entry.calls.reason);
   }
-  if (window_s == 0) return {};
-  const auto window = std::chrono::duration<double>(window_s);
-  return fmt::format("of one more trial of each contestant, of {}",
-                     format_duration(std::chrono::round<std::chrono::milliseconds>(window)));
+  if (any) reasons.insert(reasons.begin(), "counted in one more trial of each contestant");
+  return join(reasons, "; ");
 }
 
 std::string costs_table(const CaseResult& one, const Terminal& terminal) {

@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t kProgressColumns = 20;
 
 std::string bar(std::size_t done, std::size_t all) {
-  const std::size_t filled = all == 0 ? 0 : kProgressColumns * done / all;
-  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", kProgressColumns - filled);
+  const double part = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
+  return progress_bar(part, kProgressColumns);
 }
 
 std::string eta(Duration elapsed, std::size_t done, std::size_t all) {

@@ -47,6 +47,11 @@ std::string right(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
 }
 
+std::string progress_bar(double part, std::size_t width) {
+  const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
+  return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", width - filled);
+}
+
 std::string wrapped(std::string_view given, std::size_t indent, std::size_t columns) {
   const std::string text = shown(given);
   std::string out;

@@ -30,6 +30,9 @@ std::size_t width_of(std::string_view text);
 std::string left(std::string_view text, std::size_t width);   // padded on the right
 std::string right(std::string_view text, std::size_t width);  // padded on the left
 
+// "[####......]": so much of the width is filled. `part` is from 0 to 1.
+std::string progress_bar(double part, std::size_t width);
+
 // Breaks the text at blanks so that no line is wider than `columns`, unless a word is. Lines after the first
 // begin with `indent` blanks. The first is assumed to have them before it already.
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t columns);

@@ -210,7 +210,7 @@ TEST_F(Checks, AnIntruderOnTheCpuOfOneSideIsTold) {
   const CheckResult found = check(12);
   EXPECT_EQ(found.verdict, Verdict::warn);
   EXPECT_TRUE(
-      has(found.detail, "used at least 29 % of the client's CPUs during a trial (10 of 40 trials above"))
+      has(found.detail, "used 29 % or more of the client's CPUs in the worst trial (10 of 40 trials above"))
       << found.detail;
 }
 

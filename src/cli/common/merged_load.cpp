@@ -50,10 +50,6 @@ std::optional<std::int64_t> first_of(const std::vector<std::int64_t>& times) {
   return times.empty() ? std::nullopt : std::optional(times.front());
 }
 
-std::string time_text(std::int64_t ns) {
-  return (ns < 0 ? "-" : "") + format_duration(Duration(std::abs(ns)));
-}
-
 }  // namespace
 
 std::string read_part(LoadOfHost& host) {
@@ -105,17 +101,19 @@ std::string hosts_text(const WholeLoad& whole, std::span<const LoadOfHost> hosts
   std::string troubles;
   for (const LoadOfHost& host : hosts) {
     const std::string started =
-        host.opened_ns && first_ns ? "+" + time_text(*host.opened_ns - *first_ns) : "-";
-    const std::string clock = host.clock_error_ns ? fmt::format("{} +-{}", time_text(*host.clock_offset_ns),
-                                                                time_text(*host.clock_error_ns))
-                                                  : "-";
+        host.opened_ns && first_ns ? "+" + format_duration(Duration(*host.opened_ns - *first_ns)) : "-";
+    const std::string clock = host.clock_error_ns
+                                  ? fmt::format("{} +-{}", format_duration(Duration(*host.clock_offset_ns)),
+                                                format_duration(Duration(*host.clock_error_ns)))
+                                  : "-";
     rows.push_back({host.name, report::grouped(host.result.connections_ok),
                     report::plain_number(host.result.throughput_per_s), started, clock});
     if (!host.trouble.empty()) troubles += fmt::format("{}: {}\n", host.name, host.trouble);
   }
-  const std::string spread = whole.start_spread_ns
-                                 ? fmt::format("All started within {}.\n", time_text(*whole.start_spread_ns))
-                                 : "When each host has started is not known.\n";
+  const std::string spread =
+      whole.start_spread_ns
+          ? fmt::format("All started within {}.\n", format_duration(Duration(*whole.start_spread_ns)))
+          : "When each host has started is not known.\n";
   return columns(rows) + spread + troubles;
 }
 

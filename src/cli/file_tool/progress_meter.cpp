@@ -12,6 +12,7 @@
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
+#include "report/text.hpp"
 
 namespace joust {
 namespace {
@@ -24,11 +25,6 @@ constexpr double kLongestLeft_s = 100 * 3600;  // a longer time is no useful for
 
 double seconds_of(Duration time) {
   return std::chrono::duration<double>(time).count();
-}
-
-std::string bar(double part, std::size_t width) {
-  const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
-  return fmt::format("[{:#<{}}{:.<{}}] ", "", filled, "", width - filled);
 }
 
 // Formats the time left in whole seconds, rounded up; empty at the end.
@@ -60,7 +56,8 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_
                                         format_data(static_cast<double>(total)));
   const std::string rate = bytes_per_s > 0 ? "  " + format_speed(bytes_per_s) : "";
   const std::string left = time_left(total - done, bytes_per_s);
-  const std::string wide = bar(part, kWide), narrow = bar(part, kNarrow);
+  const std::string wide = report::progress_bar(part, kWide) + " ";
+  const std::string narrow = report::progress_bar(part, kNarrow) + " ";
   for (const std::string& line :
        {wide + percent + bytes + rate + left, narrow + percent + bytes + rate + left,
         narrow + percent + bytes + left, percent + bytes + left, percent + left})

@@ -18,6 +18,9 @@ namespace {
 // The largest share of the generator's ceiling at which the server counts as the limit.
 constexpr double kMostOfCeiling = 0.70;
 
+// The width of an interval of the client's use from which on it says nothing.
+constexpr double kTellsUse = 0.8;
+
 const Entry* ceiling_of(const CaseResult& one, const EngineChoice& client) {
   for (const Entry& entry : one.entries)
     if (entry.kind == EntryKind::ceiling && entry.contestant.client.threads == client.threads &&
@@ -85,13 +88,14 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
   } else if (limit == ClientLimit::unknown) {
     findings.limit_unknown(name);
     const Estimate& use = *entry.summary.client_utilisation;
-    findings.warn(
-        "{}: the client may have been the limit, with {} of {} in use: {}", name, percent(use.median),
-        what_is_full(one, entry),
-        strangers > kStrangers    ? fmt::format("other programs used {} of its CPUs", percent(strangers))
-        : use.interval.is_known() ? fmt::format("these rounds allow {} to {}", percent(use.interval.low),
-                                                percent(std::min(1.0, use.interval.high)))
-                                  : "one round does not tell");
+    findings.warn("{}: the client may have been the limit, with {} of {} in use: {}", name,
+                  percent(use.median), what_is_full(one, entry),
+                  strangers > kStrangers
+                      ? fmt::format("other programs used {} of its CPUs", percent(strangers))
+                  : use.interval.width() < kTellsUse
+                      ? fmt::format("these rounds allow {} to {}", percent(use.interval.low),
+                                    percent(std::min(1.0, use.interval.high)))
+                      : "these rounds do not tell");
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr) {

@@ -22,10 +22,6 @@ constexpr double kLatenessWorthAWord = 0.10;
 // The median lateness of a generator that is too late, relative to the latency that ranks.
 constexpr double kLateGenerator = 0.10;
 
-std::string time_text(double ns) {
-  return format_duration(Duration(std::llround(ns)));
-}
-
 // How well an entry's load kept its schedule, and the latency that its lateness is compared with.
 struct Fidelity {
   const Estimate& achieved;
@@ -72,7 +68,7 @@ std::string fault_of(const CaseResult& one, const Fidelity& fidelity) {
     return fmt::format(
         "the generator did not keep the schedule: half of its requests were late by {} or more, of a {} of "
         "{}",
-        time_text(*fidelity.lateness_p50_ns), one.latency->words, time_text(fidelity.ranked_latency_ns));
+        format_ns(*fidelity.lateness_p50_ns), one.latency->words, format_ns(fidelity.ranked_latency_ns));
   if (!fidelity.too_little()) return {};
   return fmt::format("the server, or the load's receiving side, does not keep up with {} messages/s: {}",
                      format_rate(one.plan.load.rate_per_s), fidelity.text());
@@ -98,7 +94,7 @@ void look_at_turns(const Entry& entry, Findings& findings) {
   findings.warn(
       "{}: its p99.9 of {} is more than a twentieth of a turn ({}), so its p99 is too small: messages "
       "that would have waited behind the end of a turn are missing (see --turns off)",
-      entry.contestant.name, time_text(static_cast<double>(*tail_ns)), time_text(1e9 * *length_s));
+      entry.contestant.name, format_ns(static_cast<double>(*tail_ns)), format_ns(1e9 * *length_s));
 }
 
 }  // namespace
@@ -127,12 +123,12 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
           "{}: half of the requests were sent {} late or more, of a median latency of {}, because the "
           "generator "
           "had other work: the median is partly its own",
-          name, time_text(*fidelity->lateness_p50_ns), time_text(fidelity->latency_p50_ns));
+          name, format_ns(*fidelity->lateness_p50_ns), format_ns(fidelity->latency_p50_ns));
     if (!fidelity->lateness_p99_ns)
       not_known.push_back(in_list(name));
     else if (fidelity->late_at_times())
       late.push_back(fmt::format("{} by {} (median latency {})", in_list(name),
-                                 time_text(*fidelity->lateness_p99_ns), time_text(fidelity->latency_p50_ns)));
+                                 format_ns(*fidelity->lateness_p99_ns), format_ns(fidelity->latency_p50_ns)));
     latest_ns = std::max(latest_ns, fidelity->lateness_p99_ns.value_or(0));
   }
   if (!late.empty())
@@ -144,7 +140,7 @@ CheckResult check_schedule(const RaceResult&, const CaseResult& one) {
     findings.warn("too few requests tell how late the generator was: {}", join(not_known));
   if (findings.quiet())
     findings.say("at least {} of the schedule kept; 99 % of the requests sent at most {} late",
-                 percent(least, 1), time_text(latest_ns));
+                 percent(least, 1), format_ns(latest_ns));
   return findings.take();
 }
 

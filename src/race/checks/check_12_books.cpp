@@ -61,8 +61,9 @@ class StrangersSeen {
     for (const auto& [of, side] : sides_)
       if (side.worst > kStrangers)
         findings.warn(
-            "processes that are not part of the race used at least {} of {} {} ({} of {} above {}{})",
-            percent(side.worst), of, turns ? "in turns of a contestant" : "during a trial", side.above,
+            "processes that are not part of the race used {} or more of {} in the worst {} ({} of {} above "
+            "{}{})",
+            percent(side.worst), of, turns ? "turns of a contestant" : "trial", side.above,
             counted(trials, "trial"), percent(kStrangers), quick ? "; a quick race runs no round again" : "");
     if (least_ < -kStrangers)
       findings.warn(

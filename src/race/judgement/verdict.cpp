@@ -127,7 +127,7 @@ std::string alone(const CaseResult& one, const Entry& entry) {
                        : entry.limit_unknown ? "perhaps more than "
                                              : "",
                        format_count(summary.throughput_per_s->median));
-  const std::string latency = format_duration(Duration(std::llround(ranked_figure(one, entry)->median)));
+  const std::string latency = format_ns(ranked_figure(one, entry)->median);
   if (one.latency == &kP99Latency) return fmt::format("{} answers 99 % within {}", one.reference, latency);
   return fmt::format("{} answers with a {} of {}", one.reference, one.latency->words, latency);
 }

@@ -115,7 +115,7 @@ struct Trial {
   double turns_s = 0;         // time of all turns, recorded or not, which the usage covers
   double cpu_s_at_rest = 0;   // CPU time of the server in turns of others, as of a polling thread
   Sides busiest_thread{};     // the share of its side's CPU time that one thread used, in turns
-  // Figures over all turns, without the generation's disturbances (run_generation()). Empty without turns.
+  // The levels of its turns, which a few disturbed ones hardly move (run_generation()). Empty without turns.
   std::optional<double> turns_throughput_per_s{}, turns_server_cpu_us_per_message{};
   // The same with the contestant's own stalls, where these change its figures (count_uneven_turns()).
   std::optional<double> all_turns_throughput_per_s{}, all_turns_server_cpu_us_per_message{};

@@ -24,8 +24,7 @@ std::string too_little_to_count(const LoadResult& load) {
       "not counted: the timed window held {} messages in {}; {} messages and {:.0f} ms are needed, so ask "
       "for "
       "a longer duration or more messages",
-      load.messages.verified, format_duration(Duration(static_cast<std::int64_t>(load.duration_s * 1e9))),
-      kLeastCountedMessages, kLeastCountedS * 1e3);
+      load.messages.verified, format_ns(load.duration_s * 1e9), kLeastCountedMessages, kLeastCountedS * 1e3);
 }
 
 std::string too_few_to_count(const Case& one) {

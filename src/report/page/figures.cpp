@@ -204,7 +204,7 @@ std::string figure_text(double value, Unit unit) {
     case Unit::ratio:
       return race::ratio_words(value, 3);
     case Unit::ns:
-      return format_duration(Duration(std::llround(value)));
+      return format_ns(value);
     case Unit::share:
       return race::percent(value);
     case Unit::bytes:
