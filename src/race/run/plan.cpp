@@ -311,7 +311,9 @@ void shorten(CaseResult& result, Duration share) {
   constexpr std::int64_t kWantedGenerations = 12, kFewestGenerations = 6;
   constexpr Duration kLongestWarmup = std::chrono::milliseconds(100);
   // Start and end of both processes, and the opening of one connection.
-  constexpr Duration kStart = std::chrono::milliseconds(80), kOpening = std::chrono::microseconds(100);
+  constexpr Duration kStart = std::chrono::milliseconds(100), kOpening = std::chrono::microseconds(100);
+  // In tenths: the rest are ramps, last replies, and the time from turn to turn.
+  constexpr std::int64_t kWindowShare = 7;
   constexpr Duration kShortest = std::chrono::milliseconds(100);
   constexpr double kSamples = 2000;  // at a given rate, so that 20 lie beyond the p99 of each trial
   if (!result.plan.warmup_given) load.warmup = std::min(load.warmup, kLongestWarmup);
@@ -321,7 +323,7 @@ void shorten(CaseResult& result, Duration share) {
   const Duration warmup = warmups / static_cast<std::int64_t>(std::max<std::size_t>(1, entries.size()));
   const Duration start = kStart + static_cast<std::int64_t>(load.connections) * kOpening;
   const auto in_turns = [&](std::int64_t generations) {
-    return (share / generations - start - warmup) * 4 / 5;
+    return (share / generations - start - warmup) * kWindowShare / 10;
   };
   const Duration enough = std::min<Duration>(load.duration, warmup / 2);
   std::int64_t generations = kWantedGenerations;
