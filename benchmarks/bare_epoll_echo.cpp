@@ -6,8 +6,8 @@
 //
 //     bare_epoll_echo [ADDRESS:]PORT CPU [ROUNDS [STALL]]
 //
-// The third argument is computation: so many rounds of an empty loop for each message. It is no time, because
-// a process that measured the loop's speed would measure it at a moment of its own, and two servers with the
+// The third argument is computation: so many rounds of a loop for each message. It is no time, because a
+// process that measured the loop's speed would measure it at a moment of its own, and two servers with the
 // same argument would not compute the same. script/prove races two such servers, one of which computes a
 // little longer. With the fourth argument it stands still for 10 ms, without sleep, after so many messages,
 // as a program does that collects garbage.
@@ -32,10 +32,6 @@ void accept_all(int poll, int listener) {
   for (int peer = 0; (peer = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK)) >= 0;) {
     watch(poll, peer);
   }
-}
-
-void compute(std::uint64_t rounds) {
-  for (std::uint64_t i = 0; i < rounds; ++i) asm volatile("");
 }
 
 void stand_still() {
@@ -72,7 +68,7 @@ int main(int argc, char** argv) {
       if (ready == listener) {
         accept_all(poll, listener);
       } else {
-        compute(rounds);
+        bare::compute(rounds);
         echo(ready);
         if (stall > 0 && ++messages % stall == 0) stand_still();
       }

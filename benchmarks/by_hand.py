@@ -23,7 +23,7 @@ from two_cpus import cpus, free_port
 
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
-WORK_ROUNDS = 40_000  # 10 to 30 us: most of what a message costs, so that a share of it is one of the cost
+WORK_ROUNDS = 15_000  # 10 to 20 us: most of what a message costs, so that a share of it is one of the cost
 
 
 class Server:
@@ -74,7 +74,7 @@ def measure(more_rounds, seconds, work=WORK_ROUNDS, seed=1):
 
 def rounds_of(share, work, seconds=10):
     """How many more rounds cost so much of a message's cost, found with many more."""
-    many = 5000 + work // 4
+    many = 2000 + work // 4
     pairs = measure(many, seconds, work)
     cost_us = statistics.median(plain for plain, _ in pairs)
     round_us = statistics.median(slower - plain for plain, slower in pairs) / many
@@ -92,8 +92,8 @@ def ratio(pairs):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--more", type=int, default=1400, metavar="ROUNDS",
-                         help="additional rounds of one server for a message [1400]")
+    options.add_argument("--more", type=int, default=500, metavar="ROUNDS",
+                         help="additional rounds of one server for a message [500]")
     options.add_argument("--seconds", type=int, default=20, help="seconds of load for each server [20]")
     chosen = options.parse_args()
     pairs = measure(chosen.more, chosen.seconds)
