@@ -3,9 +3,9 @@
 // threads: every connection has its own thread, which blocks in recv; the kernel's scheduler takes the loop's
 // place.
 //
-//     host   poll --> accept4 --> a thread:  [connect] --> recv --> session --> send
-//              ^                                            ^                    |
-//              |                                            +--------------------+
+//     host   ppoll --> accept4, connect --> a thread:  recv --> session --> send
+//              ^                                        ^                    |
+//              |                                        +--------------------+
 //              +---- threads that have ended <---- publications <---- the stop
 //
 // Good at: long computations, because they delay no other connection; a message costs only two system calls.
@@ -14,10 +14,10 @@
 // recv blocks, but send does not: if both peers blocked in send, neither would read, for ever. When a socket
 // is full, ppoll waits for room and for input alike. ppoll also waits when a deadline is nearer than recv's
 // timeout, because ppoll is exact, while SO_RCVTIMEO costs nothing but is rounded to the kernel's ticks.
-// peer_threads/peer_threads.hpp explains how sleeping threads are interrupted, and threads/peer.hpp how a
-// broadcast is sent. The host is in peer_threads/host.cpp. Left out on purpose: a pool of threads, and a
-// second thread per connection for writing (two_threads.cpp). For files, sendfile and splice replace send and
-// recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and may block for up to one tick of the kernel.
+// peer_threads/thread_host.hpp has the host, and explains how sleeping threads are interrupted. Left out on
+// purpose: a pool of threads, and a second thread per connection for writing (two_threads.cpp). For files,
+// sendfile and splice replace send and recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and may block
+// for up to one tick of the kernel.
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -26,17 +26,17 @@
 #include <array>
 #include <cerrno>
 #include <exception>
-#include <memory>
+#include <mutex>
 
 #include "base/system/ppoll.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/loop/wait_strategy.hpp"
-#include "engines/peer_threads/blocking_dial.hpp"
-#include "engines/peer_threads/host.hpp"
-#include "engines/peer_threads/peer_threads.hpp"
+#include "engines/peer_threads/thread_host.hpp"
+#include "engines/poll.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {
@@ -47,7 +47,7 @@ namespace {
 // would have to, or where the owner's sleep no longer fits its interest, it nudges the owner.
 class ThreadsPeer : public ThreadedPeer {
  public:
-  explicit ThreadsPeer(PeerThreads& peer_threads) : ThreadedPeer(peer_threads, 1) {}
+  explicit ThreadsPeer(ThreadHost& host) : ThreadedPeer(host, 1) {}
 
   void flush(Time now);    // sends what is possible without waiting
   short interest() const;  // the events of ppoll to wait for
@@ -56,7 +56,7 @@ class ThreadsPeer : public ThreadedPeer {
   Time back_by{};       // or this time
 
  private:
-  void hold(std::size_t thread) override;  // in threads.cpp
+  void hold(std::size_t thread) override;
   bool pass_publications(Time now) noexcept override;
   bool speak(Time now);
   void rouse() override { interrupt(0); }
@@ -78,7 +78,7 @@ bool ThreadsPeer::pass_publications(Time now) noexcept {
   try {
     return speak(now);
   } catch (const std::exception& error) {
-    peer_threads().break_off(*this, failure_of(error));
+    break_off(failure_of(error));
     return false;
   }
 }
@@ -97,11 +97,11 @@ bool ThreadsPeer::speak(Time now) {
 class Conversation {
  public:
   explicit Conversation(ThreadsPeer& peer)
-      : hosting_(peer.peer_threads().hosting()),
-        peer_threads_(peer.peer_threads()),
+      : hosting_(peer.host().hosting()),
+        host_(peer.host()),
         peer_(peer),
         wait_strategy_(hosting_.options.wait, hosting_.options.paced),
-        file_input_(peer_threads_.pipes(), hosting_.limits) {}
+        file_input_(host_.pipes(), hosting_.limits) {}
 
   void hold();
 
@@ -113,7 +113,7 @@ class Conversation {
   ReadResult listen_for_a_reset(Duration wait);
 
   const Hosting& hosting_;
-  PeerThreads& peer_threads_;
+  ThreadHost& host_;
   ThreadsPeer& peer_;
   Time now_{};
   WaitStrategy wait_strategy_;
@@ -134,7 +134,7 @@ void Conversation::hold() {
   std::unique_lock lock(peer_.mutex);
   now_ = Clock::now();
   while (take_turn()) {
-    const bool stopping = peer_threads_.draining();
+    const bool stopping = host_.draining();
     const Duration wait = next_wait();
     lock.unlock();
     const ReadResult result = listen(wait);
@@ -155,9 +155,9 @@ bool Conversation::take_turn() {
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
   peer_.catch_up(now_);
   if (!puts_off_deadlines()) peer_.connection->on_time(now_);
-  silent_ = peer_threads_.will_speak();
+  silent_ = host_.will_speak();
   if (!silent_) peer_.flush(now_);
-  return !peer_.connection->ended() && !peer_threads_.ending();
+  return !peer_.connection->ended() && !host_.ending();
 }
 
 bool Conversation::puts_off_deadlines() {
@@ -167,7 +167,7 @@ bool Conversation::puts_off_deadlines() {
 
 // Returns the longest wait, and records for the host the events waited for.
 Duration Conversation::next_wait() {
-  const bool look_only = peer_.nudged || (peer_threads_.draining() && !leave_.is_taken());
+  const bool look_only = peer_.nudged || (host_.draining() && !leave_.is_taken());
   auto due = peer_.connection->deadline();
   if (due) due = lateness_.sleeps_until(*due);
   const Duration wait = look_only ? Duration::zero() : wait_strategy_.next_wait(due, now_);
@@ -185,7 +185,7 @@ ReadResult Conversation::listen(Duration wait) {
   if (for_file_ > 0 || (!blocking && wait > Duration::zero())) {
     pollfd socket{.fd = peer_.socket.get(), .events = peer_.waits_for, .revents = 0};
     const timespec timeout = to_timespec(std::min(wait, kTick));
-    if (::ppoll(&socket, 1, &timeout, nullptr) < 0) peer_threads_.wait_failed();
+    if (::ppoll(&socket, 1, &timeout, nullptr) < 0) wait_failed(hosting_, "ppoll()");
     if ((socket.revents & ~POLLOUT) == 0) return {{}, EAGAIN};
   }
   if ((peer_.waits_for & POLLIN) == 0) return {{}, EAGAIN};
@@ -204,23 +204,17 @@ ReadResult Conversation::listen(Duration wait) {
 ReadResult Conversation::listen_for_a_reset(Duration wait) {
   pollfd socket{.fd = peer_.socket.get(), .events = 0, .revents = 0};
   const timespec timeout = to_timespec(std::min(wait, kTick));
-  if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) peer_threads_.wait_failed();
+  if (::ppoll(&socket, has_hung_up_ ? 0 : 1, &timeout, nullptr) < 0) wait_failed(hosting_, "ppoll()");
   if (socket.revents != 0) has_hung_up_ = true;
   const int error = (socket.revents & POLLERR) != 0 ? connect_result(peer_.socket.get()) : 0;
   return {{}, error != 0 ? error : EAGAIN};
 }
 
-void run(const Hosting& hosting, Stop& stop) {
-  Host(hosting, stop, [](PeerThreads& peer_threads) {
-    return std::make_unique<ThreadsPeer>(peer_threads);
-  }).run();
-}
-
-}  // namespace
-
 void ThreadsPeer::hold(std::size_t /*thread*/) {
   Conversation(*this).hold();
 }
+
+}  // namespace
 
 extern const Engine kThreads{
     .name = "threads",
@@ -229,7 +223,7 @@ extern const Engine kThreads{
     .threads = "one per connection",
     .wait_ignored = {},
     .knobs = {},
-    .run = run,
+    .run = run_loops<Polled<HostOf<ThreadsPeer>, Poll>>,
 };
 
 }  // namespace joust

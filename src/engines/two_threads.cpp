@@ -17,7 +17,7 @@
 // output keeps its address until it is reported as sent, whatever the reader does meanwhile. Each thread
 // sleeps on a flag of its own. The writer sleeps while no output exists, until the next deadline, because
 // deadlines are its work; the reader sleeps while the session wants nothing. recv has no timeout; a signal
-// ends it for a stop (peer_threads/peer_threads.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout,
+// ends it for a stop (peer_threads/thread_host.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout,
 // so that deadlines are met while the peer does not read.
 //
 // A publication wakes the writers of all connections, as this model wants it. `threads` shows the faster way:
@@ -33,7 +33,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstddef>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -45,10 +44,11 @@
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/lateness.hpp"
+#include "engines/loop/polled.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/loop/wait_strategy.hpp"
-#include "engines/peer_threads/host.hpp"
-#include "engines/peer_threads/peer_threads.hpp"
+#include "engines/peer_threads/thread_host.hpp"
+#include "engines/poll.hpp"
 #include "joust/time.hpp"
 #include "net/socket_options.hpp"
 
@@ -131,7 +131,7 @@ class WakeFlag {
 // the connection.
 class Duplex : public ThreadedPeer {
  public:
-  explicit Duplex(PeerThreads& peer_threads) : ThreadedPeer(peer_threads, 2) {}
+  explicit Duplex(ThreadHost& host) : ThreadedPeer(host, 2) {}
 
   WakeFlag wake_reader;
   WakeFlag wake_writer;
@@ -142,7 +142,7 @@ class Duplex : public ThreadedPeer {
   bool found = false;  // input has come since the writer's last turn
 
  private:
-  void hold(std::size_t thread) override;  // in two_threads.cpp
+  void hold(std::size_t thread) override;
   bool pass_publications(Time now) noexcept override;
   void rouse() override;
   void release_others() noexcept override;
@@ -155,7 +155,6 @@ bool Duplex::pass_publications(Time /*now*/) noexcept {
 
 void Duplex::rouse() {
   wake_reader.set();
-  interrupt(0);  // the writer may be connecting
   interrupt(1);
 }
 
@@ -176,7 +175,7 @@ constexpr Duration kShortestSend = std::chrono::microseconds(1);
 class ReaderThread {
  public:
   explicit ReaderThread(Duplex& peer)
-      : peer_(peer), file_input_(peer.peer_threads().pipes(), peer.peer_threads().hosting().limits) {}
+      : peer_(peer), file_input_(peer.host().pipes(), peer.host().hosting().limits) {}
   void run();
 
  private:
@@ -211,11 +210,11 @@ ReaderThread::Next ReaderThread::take_turn(const ReadResult& result) {
   peer_.found = peer_.found || result.error == 0;
   report(result, connection, file_input_, now_);
   if (looks_only_ && !leave_.is_taken())
-    leave_.go_on(result, connection, peer_.peer_threads().hosting().limits, now_);
-  const bool over = connection.ended() || peer_.peer_threads().ending();
+    leave_.go_on(result, connection, peer_.host().hosting().limits, now_);
+  const bool over = connection.ended() || peer_.host().ending();
   // The nudge is acknowledged before what it refers to is examined.
   if (peer_.nudged.load(std::memory_order_relaxed)) peer_.nudged.exchange(false);
-  looks_only_ = peer_.peer_threads().draining() && !leave_.is_taken();
+  looks_only_ = peer_.host().draining() && !leave_.is_taken();
   const bool wants_input = connection.wants_input();
   for_file_ = wants_input ? file_input_.wanted(connection) : 0;
   peer_.reader_sleeps = !wants_input;
@@ -231,7 +230,7 @@ bool ReaderThread::writer_has_work() const {
   const StreamConnection& connection = *peer_.connection;
   if (connection.wants_shutdown()) return true;
   // The host is about to wake all writers for a publication.
-  if (connection.has_output() && !peer_.peer_threads().will_speak()) return true;
+  if (connection.has_output() && !peer_.host().will_speak()) return true;
   const auto due = connection.deadline();
   return due && *due < peer_.writer_back_by;
 }
@@ -241,7 +240,7 @@ ReadResult ReaderThread::receive() {
 }
 
 ReadResult ReaderThread::receive_bytes(int flags) {
-  const std::size_t most = std::min(buffer_.size(), peer_.peer_threads().hosting().limits.read_bytes);
+  const std::size_t most = std::min(buffer_.size(), peer_.host().hosting().limits.read_bytes);
   const ssize_t n = ::recv(peer_.socket.get(), buffer_.data(), most, flags);
   if (n < 0) return {{}, errno};
   return {std::span(buffer_).first(static_cast<std::size_t>(n)), 0};
@@ -251,7 +250,8 @@ ReadResult ReaderThread::receive_bytes(int flags) {
 ReadResult ReaderThread::receive_for_file() {
   pollfd socket{.fd = peer_.socket.get(), .events = POLLIN, .revents = 0};
   const timespec at_once{};
-  if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0) peer_.peer_threads().wait_failed();
+  if (::ppoll(&socket, 1, looks_only_ ? &at_once : nullptr, nullptr) < 0)
+    wait_failed(peer_.host().hosting(), "ppoll()");
   if (socket.revents == 0) return {{}, EAGAIN};
   const auto n = file_input_.fill(socket.fd, for_file_);
   if (!n) return receive_bytes(MSG_DONTWAIT);  // no pipe is available now
@@ -269,7 +269,7 @@ ReadResult ReaderThread::sleep() {
 class WriterThread {
  public:
   explicit WriterThread(Duplex& peer)
-      : peer_(peer), wait_strategy_(Wait::block, peer.peer_threads().hosting().options.paced) {}
+      : peer_(peer), wait_strategy_(Wait::block, peer.host().hosting().options.paced) {}
   void run();
 
  private:
@@ -307,9 +307,9 @@ WriterThread::Next WriterThread::take_turn() {
   on_time();
   // While the host is about to wake all for a publication, nothing is sent, so that several publications
   // leave in one send.
-  const bool has_output = !peer_.peer_threads().will_speak() && sending_.prepare(connection, now_);
+  const bool has_output = !peer_.host().will_speak() && sending_.prepare(connection, now_);
   if (connection.wants_shutdown()) end_stream(peer_.socket.get(), connection, now_);
-  const bool over = connection.ended() || peer_.peer_threads().ending();
+  const bool over = connection.ended() || peer_.host().ending();
   peer_.writer_sleeps = !has_output;
   auto due = connection.deadline();
   const bool near = due && *due < now_ + kLongestSend;
@@ -349,18 +349,14 @@ void WriterThread::set_send_timeout(Duration timeout) {
   if (std::exchange(send_timeout_, timeout) != timeout) set_timeout(peer_.socket.get(), SO_SNDTIMEO, timeout);
 }
 
-void run(const Hosting& hosting, Stop& stop) {
-  Host(hosting, stop, [](PeerThreads& peer_threads) { return std::make_unique<Duplex>(peer_threads); }).run();
-}
-
-}  // namespace
-
 void Duplex::hold(std::size_t thread) {
   if (thread == 0)
     WriterThread(*this).run();
   else
     ReaderThread(*this).run();
 }
+
+}  // namespace
 
 extern const Engine kTwoThreads{
     .name = "two-threads",
@@ -369,7 +365,7 @@ extern const Engine kTwoThreads{
     .threads = "two per connection",
     .wait_ignored = "its threads sleep in recv and send, and on a condition variable",
     .knobs = {},
-    .run = run,
+    .run = run_loops<Polled<HostOf<Duplex>, Poll>>,
 };
 
 }  // namespace joust

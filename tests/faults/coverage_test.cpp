@@ -113,7 +113,7 @@ const std::map<std::string, std::string> kNotReached{
     {"memfd_create", "before a run"},
     {"open", "before a run"},
     {"pselect", "no engine uses it"},
-    {"poll", "in the destructor of PeerThreads, if threads still run"},
+    {"poll", "in the destructor of ThreadHost, if threads still run"},
     {"renameat2", "where a file is replaced, which tests/files/store shows"},
     {"unlinkat", "of an upload that is given up"},
 };

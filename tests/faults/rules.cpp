@@ -72,8 +72,7 @@ std::string impossible(const conformance::Variant& variant, const Call& call, in
     return "an edge-triggered socket that would wait reports an event later, and an injected fault does not";
   if (edge && !asio && error == kShort && (call.name() == "recv" || call.name() == "readv"))
     return "a short read of an edge-triggered socket means that it is empty (epoll(7))";
-  if (call.name() == "connect" && error == EINTR && variant.engine->name != "threads")
-    return "a connect that does not wait is not interrupted";
+  if (call.name() == "connect" && error == EINTR) return "a connect that does not wait is not interrupted";
   return {};
 }
 

@@ -69,15 +69,16 @@ def allowed(room):
 
 # Folders of variants that must not know one another: engines, protocols, sub-commands. The files of one
 # variant are NAME.cpp, NAME.hpp and those in NAME/; the folders and files listed here are for all of them.
-# The poller of epoll, of kqueue and of select is the page of the engine of that name, so others include it.
-# Likewise the messages of HTTP, by which script cuts replies, stand with the protocol of that name, and so do
-# the texts of its fields, of which the handshake of websocket has some. A room of broadcast may be carried by
-# WebSocket, so the duties of both sides of that protocol, and its frames, are for others too.
+# The poller of epoll, of kqueue, of poll and of select is the page of the engine of that name, so others
+# include it. Likewise the messages of HTTP, by which script cuts replies, stand with the protocol of that
+# name, and so do the texts of its fields, of which the handshake of websocket has some. A room of broadcast
+# may be carried by WebSocket, so the duties of both sides of that protocol, and its frames, are for others
+# too.
 SIBLINGS = {
     "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/",
                 "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
                 "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
-                "engines/kqueue.hpp", "engines/select.hpp"},
+                "engines/kqueue.hpp", "engines/poll.hpp", "engines/select.hpp"},
     "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp",
                   "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp",
                   "protocols/websocket/client_side.hpp", "protocols/websocket/server_side.hpp",

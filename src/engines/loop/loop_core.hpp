@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -79,6 +81,9 @@ class LoopCore {
   // kernel still has operations in flight for the peer. After true, the last one of peers() takes its place
   // there.
   virtual bool let_go(Peer& /*peer*/) { return true; }
+  // Returns why no peer can be accepted now, beside the connection limit; empty if one can.
+  virtual std::optional<Failure> shortage() { return std::nullopt; }
+  virtual std::string_view pause_note() const { return kAcceptingPaused; }  // in the results
   // Passes the loop's news to one peer, which has no dial in progress and is not leaving.
   enum class News : std::uint8_t { established, deadline, published, stop };
   virtual void tell(Peer& peer, News news);
@@ -102,6 +107,7 @@ class LoopCore {
   // descriptors: 0 after a signal, and 0 after a pause at a shortage of kernel memory. Throws
   // std::system_error, with the name of the call, for any other error.
   std::size_t woken(int result, const char* call);
+  std::optional<Time> due() const;  // when the loop must wake up even without an event
   Duration next_wait() const { return wait_strategy_.next_wait(due(), now_); }  // as --wait demands
 
   // All peers: connecting, open or leaving. admit() and start_dials() append.
@@ -155,8 +161,8 @@ class LoopCore {
 
   // The steps of a turn, in this order
   void fire_deadlines();
-  void pass_publications();
-  std::uint64_t passed_publications() const { return seen_; }
+  bool pass_publications();  // returns false while it waits for further ones
+  std::uint64_t passed_publications() const { return seen_; }  // any thread
   bool is_batching() const;
   void end_accepting(int flags);
   // Call it in place of end_accepting() if no peer is accepted from listeners: these stay open beyond the
@@ -181,7 +187,6 @@ class LoopCore {
   std::optional<Fd> deal(Fd socket);
   Fd socket_for(Dial dial, int flags);
   void on_due(Peer& peer);
-  std::optional<Time> due() const;
 
   // A deadline that is due at once fires in the next turn, so that the deadlines of a turn come to an end.
   static constexpr Duration kNextTurn = std::chrono::nanoseconds(1);
@@ -199,7 +204,7 @@ class LoopCore {
   const std::size_t index_;
   std::span<Listener* const> listeners_;
   Publications* const publications_;
-  std::uint64_t seen_ = 0;  // the publication count that the sessions know
+  std::atomic<std::uint64_t> seen_{0};  // the publication count that the sessions know
   bool telling_ = false;
   BroadcastDelay broadcast_delay_;
   WaitStrategy wait_strategy_;

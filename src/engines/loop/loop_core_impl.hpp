@@ -162,6 +162,7 @@ template <typename Peer>
 void LoopCore<Peer>::accept_peers(const Listener& listener, int flags) {
   for (std::size_t i = accept_quota(); i > 0; --i) {
     if (full()) return pause_accepting(Lack::place);
+    if (shortage()) return pause_accepting(Lack::resource);
     Accepted next = listener.accept(flags);
     if (next.outcome == AcceptOutcome::none) return;
     if (next.outcome == AcceptOutcome::busy) return pause_accepting(Lack::resource);
@@ -199,7 +200,7 @@ std::size_t LoopCore<Peer>::room(std::size_t aside) const {
 // Pauses accepting. Peers stay in the accept queue meanwhile, and the engine must not watch the listeners.
 template <typename Peer>
 void LoopCore<Peer>::pause_accepting(Lack lack) {
-  hosting_.accepting_pauses(kAcceptingPaused, now_);
+  hosting_.accepting_pauses(pause_note(), now_);
   accept_again_.lack = lack;
   timers_.arm(accept_again_, now_ + hosting_.limits.accept_pause);
 }
@@ -257,7 +258,6 @@ void LoopCore<Peer>::finish_dial(Peer& peer, int error) {
 
 // The steps of an iteration.
 
-// Returns when the loop must wake up even without an event.
 template <typename Peer>
 std::optional<Time> LoopCore<Peer>::due() const {
   if (over()) return now_;  // the last dials failed without an event
@@ -303,10 +303,10 @@ void LoopCore<Peer>::on_due(Peer& peer) {
 // server waits for further publications and sends them together, for at most the sending time. A load starts
 // without delay.
 template <typename Peer>
-void LoopCore<Peer>::pass_publications() {
-  if (publications_ == nullptr || publications_->count() == seen_) return;
+bool LoopCore<Peer>::pass_publications() {
+  if (publications_ == nullptr || publications_->count() == seen_) return true;
   const std::uint64_t count = publications_->count();
-  if (hosting_.serves() && broadcast_delay_.postpones(now_, count, peers_.size())) return;
+  if (hosting_.serves() && broadcast_delay_.postpones(now_, count, peers_.size())) return false;
   seen_ = count;
   telling_ = true;
   for (const auto& peer : peers_) {
@@ -314,6 +314,7 @@ void LoopCore<Peer>::pass_publications() {
     guarded(*peer, [&] { tell(*peer, News::published); });
   }
   telling_ = false;
+  return true;
 }
 
 template <typename Peer>

@@ -51,8 +51,6 @@ class QtLoop : public LoopCore<QtPeer> {
   void take_over(std::unique_ptr<QTcpSocket> socket);
 
  protected:
-  // Returns why no peer can be accepted now, beside the connection limit; empty if one can.
-  virtual std::optional<Failure> shortage() { return std::nullopt; }
   void connect(QtPeer& peer) override;
   void tell(QtPeer& peer, News news) override;
   static void adopt(QtPeer& peer);
