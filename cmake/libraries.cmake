@@ -4,7 +4,7 @@ find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(Boost 1.81 REQUIRED)  # headers only: Asio and Beast
+find_package(Boost 1.81 REQUIRED)  # headers only: Asio, Beast and PFR
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(PkgConfig REQUIRED)

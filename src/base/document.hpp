@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/fields.hpp"
+
+// Plain structs as JSON documents, both ways. A struct is an object: the key of a member is its name, and the
+// keys have the order of the members (base/fields.hpp).
+//
+//   bool, integer     true, 12
+//   double            1.5; null if it is not finite
+//   enum              its word
+//   text              a string; only std::string can be read
+//   std::optional     null while it is empty
+//   Rare              left out while it is empty
+//   range, map        an array, an object; only what grows can be read
+//   ordered_json      itself
+namespace joust {
+
+// A member that is left out of the document while it is empty.
+template <typename T>
+struct Rare : std::optional<T> {
+  using std::optional<T>::optional;
+};
+
+// A value of a document that is not as the struct has it. The message begins with the way to the value:
+// "contestants[2].summary.ratio: is of type string, and should be a number".
+class WrongDocument : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace documents {
+
+using Json = nlohmann::ordered_json;
+
+template <typename T>
+concept Text = std::convertible_to<const T&, std::string_view>;
+template <typename T>
+concept Map = requires {
+  typename T::mapped_type;
+};
+template <typename T>
+concept Optional = requires(T value) {
+  value.reset();
+  *value;
+};
+template <typename T>
+inline constexpr bool kIsRare = false;
+template <typename T>
+inline constexpr bool kIsRare<Rare<T>> = true;
+
+// Throw WrongDocument.
+[[noreturn]] void refuse(const std::string& way, std::string_view is, std::string_view should);
+[[noreturn]] void refuse_value(const std::string& way, const Json& value, std::string_view should);
+
+// Returns the way to a member of an object, and to an element of an array.
+std::string way_below(const std::string& way, std::string_view key);
+std::string way_below(const std::string& way, std::size_t place);
+
+template <typename T>
+T whole_number(const Json& from, const std::string& way) {
+  const bool fits = from.is_number_unsigned()
+                        ? std::in_range<T>(from.get<std::uint64_t>())
+                        : from.is_number_integer() && std::in_range<T>(from.get<std::int64_t>());
+  if (fits) return from.get<T>();
+  using Limits = std::numeric_limits<T>;
+  refuse_value(way, from, fmt::format("a whole number from {} to {}", Limits::min(), Limits::max()));
+}
+
+// Returns the number of the value of an enum that has this word.
+std::size_t place_of_word(const Json& from, const std::string& way, std::span<const std::string_view> words);
+
+// Reads a value that is at `way` in the document.
+template <typename T>
+void read(const Json& from, const std::string& way, T& into);
+
+template <typename T>
+void read_members(const Json& from, const std::string& way, T& object) {
+  if (!from.is_object()) refuse_value(way, from, "an object");
+  each_field(object, [&](std::string_view name, auto& member) {
+    const auto found = from.find(std::string(name));
+    if (found != from.end()) return read(*found, way_below(way, name), member);
+    if constexpr (!Optional<std::remove_reference_t<decltype(member)>>)
+      refuse(way_below(way, name), "missing", "there");
+  });
+}
+
+template <typename T>
+void read(const Json& from, const std::string& way, T& into) {
+  if constexpr (std::same_as<T, Json>) {
+    into = from;
+  } else if constexpr (std::same_as<T, bool>) {
+    if (!from.is_boolean()) refuse_value(way, from, "true or false");
+    into = from.get<bool>();
+  } else if constexpr (std::is_enum_v<T>) {
+    into = static_cast<T>(place_of_word(from, way, kWordsOf<T>));
+  } else if constexpr (std::integral<T>) {
+    into = whole_number<T>(from, way);
+  } else if constexpr (std::floating_point<T>) {
+    if (!from.is_number()) refuse_value(way, from, "a number");
+    into = from.get<T>();
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (!from.is_string()) refuse_value(way, from, "a string");
+    into = from.get_ref<const std::string&>();
+  } else if constexpr (Optional<T>) {
+    into.reset();
+    if (kIsRare<T> || !from.is_null()) read(from, way, into.emplace());
+  } else if constexpr (Map<T>) {
+    if (!from.is_object()) refuse_value(way, from, "an object");
+    into.clear();
+    for (const auto& [key, value] : from.items()) read(value, way_below(way, key), into[key]);
+  } else if constexpr (std::ranges::range<T>) {
+    if (!from.is_array()) refuse_value(way, from, "an array");
+    into.clear();
+    for (std::size_t i = 0; i < from.size(); ++i) read(from[i], way_below(way, i), into.emplace_back());
+  } else {
+    read_members(from, way, into);
+  }
+}
+
+}  // namespace documents
+
+template <typename T>
+nlohmann::ordered_json to_document(const T& value) {
+  using documents::Json;
+  if constexpr (std::same_as<T, Json>) {
+    return value;
+  } else if constexpr (std::is_enum_v<T>) {
+    return word_of(value);
+  } else if constexpr (std::floating_point<T>) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+  } else if constexpr (std::integral<T>) {
+    return value;
+  } else if constexpr (documents::Text<T>) {
+    return std::string_view(value);
+  } else if constexpr (documents::Optional<T>) {
+    return value ? to_document(*value) : Json(nullptr);
+  } else if constexpr (documents::Map<T>) {
+    Json object = Json::object();
+    for (const auto& [key, member] : value) object[key] = to_document(member);
+    return object;
+  } else if constexpr (std::ranges::range<T>) {
+    Json array = Json::array();
+    for (const auto& element : value) array.push_back(to_document(element));
+    return array;
+  } else {
+    Json object = Json::object();
+    each_field(value, [&](std::string_view name, const auto& member) {
+      if constexpr (documents::kIsRare<std::remove_cvref_t<decltype(member)>>)
+        if (!member) return;
+      object[std::string(name)] = to_document(member);
+    });
+    return object;
+  }
+}
+
+// Skips keys that the struct does not have. An optional without a key stays as T{} has it. Throws
+// WrongDocument for any other member without a key, and for a value of another type or beyond the range of
+// its type.
+template <typename T>
+T from_document(const nlohmann::ordered_json& document) {
+  T value{};
+  documents::read(document, "", value);
+  return value;
+}
+
+}  // namespace joust
