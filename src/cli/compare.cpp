@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fields.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
@@ -19,7 +20,6 @@
 #include "race/figures/wording.hpp"
 #include "race/judgement/thresholds.hpp"
 #include "report/facts_json.hpp"
-#include "report/race_json.hpp"
 
 namespace joust {
 namespace {
@@ -119,7 +119,7 @@ Json change_json(const Change& change) {
   json["new"] = change.now;
   json["ratio"] = to_json(change.ratio);
   json["chance"] = change.ratio.chance;
-  json["decision"] = report::name_of(change.decision);
+  json["decision"] = word_of(change.decision);
   json["bound"] = change.is_bound();
   json["races"] = change.races;
   json["scatter"] = change.races > 1 ? Json(change.scatter) : Json(nullptr);
@@ -153,8 +153,7 @@ std::vector<std::string> threshold_words(const Compared& compared, bool undecide
   std::vector<std::string> sentences;
   for (const Judged& judged : compared.judged) {
     const Change& change = *judged.change;
-    const std::string limit =
-        fmt::format("{} {}", judged.fails == race::Fails::below ? "below" : "above", judged.limit);
+    const std::string limit = fmt::format("{} {}", word_of(judged.fails), judged.limit);
     const std::string what = change.missing.empty()
                                  ? fmt::format("{} of {} is at {} ({}) of the base", figure_words(change),
                                                race::in_list(change.contestant),
@@ -180,9 +179,9 @@ std::string compare_json(const Compared& compared) {
     thresholds.push_back({{"case", judged.change->heat},
                           {"contestant", judged.change->contestant},
                           {"figure", judged.change->figure},
-                          {"fails", judged.fails == race::Fails::below ? "below" : "above"},
+                          {"fails", word_of(judged.fails)},
                           {"limit", judged.limit},
-                          {"standing", report::name_of(judged.standing)}});
+                          {"standing", word_of(judged.standing)}});
   return text_of({{"schema", "joust-compare/1"},
                   {"base", result_json(compared.base)},
                   {"new", result_json(compared.now)},

@@ -2,6 +2,7 @@
 #include "report/facts_json.hpp"
 
 #include "base/build_facts.hpp"
+#include "base/fields.hpp"
 
 namespace joust {
 
@@ -46,22 +47,10 @@ Json build_json() {
   return {{"type", build::kType}, {"sanitizers", build::kSanitizers}, {"version", build::kVersion}};
 }
 
-std::string_view wait_name(Wait wait) {
-  switch (wait) {
-    case Wait::spin:
-      return "spin";
-    case Wait::adaptive:
-      return "adaptive";
-    case Wait::block:
-      break;
-  }
-  return "block";
-}
-
 void add_engine(Json& document, const Engine& engine, const EngineOptions& options) {
   document["engine"] = engine.name;
   document["threads"] = options.threads;
-  document["wait"] = wait_name(options.wait);
+  document["wait"] = word_of(options.wait);
   document["knobs"] = Json(options.knobs);
 }
 

@@ -29,6 +29,4 @@ void add_engine(nlohmann::ordered_json& document, const Engine& engine, const En
 // Returns the options of a protocol by name, without options that have neither a value nor a default.
 nlohmann::ordered_json options_json(Settings options);
 
-std::string_view wait_name(Wait wait);
-
 }  // namespace joust

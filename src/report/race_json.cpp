@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/fields.hpp"
 #include "load/plan_json.hpp"
 #include "load/settings.hpp"
 #include "race/figures/hosts_wording.hpp"
@@ -130,10 +131,6 @@ ordered_json places_json(const std::optional<stats::Places>& places) {
   return {{"first", places->first}, {"last", places->last}};
 }
 
-const char* look_text(stats::Look look) {
-  return look == stats::Look::first ? "first" : look == stats::Look::second ? "second" : "last";
-}
-
 ordered_json ratio_json(const stats::Ratio& ratio) {
   return {{"estimate", number(ratio.estimate)},
           {"low", number(ratio.interval.low)},
@@ -165,7 +162,7 @@ ordered_json pairs_json(const CaseResult& one, const race::LatencyFigure& latenc
                        {"rounds", pair.ratio.rounds},
                        {"understated", pair.understated},
                        {"all_turns", pair.all_turns ? ratio_json(*pair.all_turns) : ordered_json(nullptr)},
-                       {"decision", name_of(pair.decision)}});
+                       {"decision", word_of(pair.decision)}});
   };
   add(ranking, ranking_figure(one, latency));
   add(costs, cost_figure(one));
@@ -175,7 +172,7 @@ ordered_json pairs_json(const CaseResult& one, const race::LatencyFigure& latenc
 ordered_json looks_json(const CaseResult& one) {
   ordered_json looks = ordered_json::array();
   for (const race::TakenLook& taken : one.looks_taken)
-    looks.push_back({{"look", look_text(taken.look)},
+    looks.push_back({{"look", word_of(taken.look)},
                      {"rounds", taken.rounds},
                      {"at_s", taken.at_s},
                      {"precise", taken.precise},
@@ -201,14 +198,10 @@ ordered_json threshold_json(const CaseResult& one, const race::ThresholdFinding&
           {"reference", finding.reference},
           {"figure", finding.is_cost ? cost_figure(one) : ranking_figure(one)},
           {"ratio", finding.ratio ? ratio_json(*finding.ratio) : ordered_json(nullptr)},
-          {"fails", finding.fails == race::Fails::below ? "below" : "above"},
+          {"fails", word_of(finding.fails)},
           {"limit", finding.limit},
-          {"decision", name_of(finding.standing)},
+          {"decision", word_of(finding.standing)},
           {"sentence", finding.sentence}};
-}
-
-const char* kind_text(EntryKind kind) {
-  return kind == EntryKind::contestant ? "contestant" : kind == EntryKind::again ? "again" : "ceiling";
 }
 
 ordered_json call_count_json(const race::CallCount& calls) {
@@ -224,7 +217,7 @@ ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.turn));
   ordered_json json{{"name", entry.contestant.name},
                     {"case", one.plan.name},
-                    {"kind", kind_text(entry.kind)},
+                    {"kind", word_of(entry.kind)},
                     {"server", server_json(entry.contestant)},
                     {"client", client_json(entry.contestant)},
                     {"ranked", entry.ranked},
@@ -309,7 +302,7 @@ ordered_json case_json(const CaseResult& one) {
                     {"ranked_by", ranking_figure(one)},
                     {"least_difference", told_difference(one.ranking)},
                     {"least_cost_difference", told_difference(one.costs)},
-                    {"look", look_text(one.look)},
+                    {"look", word_of(one.look)},
                     {"pairs", pairs_json(one, *one.latency, one.ranking, one.costs)},
                     {"looks_taken", looks_json(one)},
                     {"itself", itself_json(one)},
@@ -363,28 +356,6 @@ std::string verdict_text(const race::RaceResult& race) {
 }
 
 }  // namespace
-
-const char* name_of(stats::Decision decision) {
-  switch (decision) {
-    case stats::Decision::differ:
-      return "differ";
-    case stats::Decision::slight:
-      return "slight";
-    case stats::Decision::probable:
-      return "probable";
-    case stats::Decision::equal:
-      return "equal";
-    case stats::Decision::undecided:
-      break;
-  }
-  return "undecided";
-}
-
-const char* name_of(race::Standing standing) {
-  return standing == race::Standing::beyond   ? "beyond"
-         : standing == race::Standing::within ? "within"
-                                              : "undecided";
-}
 
 std::string race_json(const race::RaceResult& race) {
   ordered_json cases = ordered_json::array(), checks = ordered_json::array(),

@@ -12,10 +12,6 @@ inline constexpr const char* kRaceSchema = "joust-race/4";
 // The version before. It has fewer decisions of pairs, and is read as well.
 inline constexpr const char* kOldRaceSchema = "joust-race/3";
 
-// Return the names that documents have for these: "differ", "beyond".
-const char* name_of(stats::Decision decision);
-const char* name_of(race::Standing standing);
-
 // Returns the document of a judged race, described by docs/result.schema.json, with a line end.
 std::string race_json(const race::RaceResult& race);
 

@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "base/descriptor_limit.hpp"
+#include "base/fields.hpp"
 #include "base/plugin_path.hpp"
 #include "base/suggestion.hpp"
 #include "base/units.hpp"
@@ -29,7 +30,7 @@ constexpr bool is_unlimited(Duration /*most*/) {
 }
 
 Wait wait_of(const std::string& word) {
-  return word == "spin" ? Wait::spin : word == "adaptive" ? Wait::adaptive : Wait::block;
+  return value_of_word<Wait>(word).value_or(Wait::block);
 }
 
 template <typename Into, typename Value, typename Parse, typename Format>

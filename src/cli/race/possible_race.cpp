@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "base/fields.hpp"
 #include "base/system/sockets.hpp"
 #include "cli/common/arguments.hpp"
 #include "hosting/mismatch.hpp"
@@ -73,7 +74,7 @@ void check_effects(const Program& program, const race::Plan& plan) {
 }
 
 Wait wait_of(const EngineChoice& choice) {
-  return choice.wait == "spin" ? Wait::spin : choice.wait == "adaptive" ? Wait::adaptive : Wait::block;
+  return value_of_word<Wait>(choice.wait).value_or(Wait::block);
 }
 
 // Refuses knobs that the process of this side would refuse.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/fields.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/sentences.hpp"
@@ -26,7 +27,7 @@ struct Threshold {
 };
 
 std::string limit_words(const Threshold& threshold) {
-  return fmt::format("{} {}", threshold.fails == Fails::below ? "below" : "above", threshold.limit);
+  return fmt::format("{} {}", word_of(threshold.fails), threshold.limit);
 }
 
 // Returns the reference that was planned. The ratios of a case are to another contestant where it was not

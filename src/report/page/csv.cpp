@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include "base/fields.hpp"
 #include "report/page/faces.hpp"
 
 namespace joust::report::page {
 namespace {
-
-const char* kind_name(Kind kind) {
-  return kind == Kind::contestant ? "contestant" : kind == Kind::again ? "again" : "ceiling";
-}
 
 std::string csv_place(const std::optional<Place>& place) {
   if (!place) return {};
@@ -42,7 +39,7 @@ std::string csv_text(const Document& document) {
         const Measured* const figure = runner.figure(row.key);
         if (figure == nullptr) continue;
         csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(heat.name),
-                           csv_cell(runner.name), kind_name(runner.kind), runner.ranked, runner.at_least,
+                           csv_cell(runner.name), word_of(runner.kind), runner.ranked, runner.at_least,
                            csv_place(runner.place), csv_place(runner.cost_place), csv_cell(row.name), row.key,
                            unit_text(row.unit), exact(figure->value), csv_number(figure->low),
                            csv_number(figure->high), !heat.unverified);

@@ -11,6 +11,7 @@
 #include <ranges>
 
 #include "base/error_words.hpp"
+#include "base/fields.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "report/race_json.hpp"
@@ -152,10 +153,9 @@ std::string engine_text(const Node& side) {
 
 Kind read_kind(const Node& node) {
   const std::string kind = node.text();
-  if (kind == "contestant") return Kind::contestant;
-  if (kind == "again") return Kind::again;
-  if (kind != "ceiling") node.fail(fmt::format("is '{}', and should be contestant, again or ceiling", kind));
-  return Kind::ceiling;
+  const auto known = value_of_word<Kind>(kind);
+  if (!known) node.fail(fmt::format("is '{}', and should be contestant, again or ceiling", kind));
+  return *known;
 }
 
 Runner read_runner(const Node& node, bool moves_files) {
