@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/document.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
@@ -74,19 +75,6 @@ std::string floor_table(std::span<const FloorFigure> floor) {
   return columns(rows);
 }
 
-Json findings_json(std::span<const Finding> findings) {
-  Json list = Json::array();
-  for (const Finding& finding : findings)
-    list.push_back({{"subject", finding.subject},
-                    {"level", name_of(finding.level)},
-                    {"found", finding.found},
-                    {"effect", finding.effect},
-                    {"mend", finding.mend},
-                    {"undo", finding.undo},
-                    {"advice", finding.advice}});
-  return list;
-}
-
 Json floor_json(std::span<const FloorFigure> floor) {
   Json list = Json::array();
   for (const FloorFigure& figure : floor) {
@@ -126,7 +114,7 @@ std::string doctor_json(const Environment& environment, std::span<const Finding>
                         std::span<const FloorFigure> floor) {
   return text_of({{"schema", "joust-doctor/1"},
                   {"environment", to_json(environment)},
-                  {"findings", findings_json(findings)},
+                  {"findings", to_document(findings)},
                   {"floor", floor_json(floor)}},
                  2);
 }

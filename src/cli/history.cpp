@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "base/document.hpp"
 #include "base/printable.hpp"
 #include "base/suggestion.hpp"
 #include "base/words.hpp"
@@ -27,7 +27,6 @@ namespace joust {
 namespace {
 
 using history::Entry;
-using Json = nlohmann::ordered_json;
 
 // Cuts a text that would make the lines of a table too long.
 std::string cut(const std::string& text, std::size_t most) {
@@ -57,27 +56,14 @@ std::string history_entry(const Entry& entry) {
                                              {"command", entry.command},
                                              {"host", entry.host},
                                              {"environment", entry.fingerprint},
-                                             {"joust", entry.version}};
+                                             {"joust", entry.joust}};
   std::erase_if(rows, [](const auto& row) { return row[1].empty(); });
   return columns(rows);
 }
 
 // Returns the document that docs/history.schema.json describes. `file`: of the history.
 std::string history_json(const std::string& file, std::span<const Entry> entries) {
-  Json results = Json::array();
-  for (const Entry& entry : entries)
-    results.push_back({{"id", entry.id},
-                       {"started", entry.started},
-                       {"tags", entry.tags},
-                       {"title", entry.title},
-                       {"load", entry.load},
-                       {"verdict", entry.verdict},
-                       {"command", entry.command},
-                       {"host", entry.host},
-                       {"fingerprint", entry.fingerprint},
-                       {"joust", entry.version},
-                       {"bytes", entry.bytes}});
-  return text_of({{"schema", "joust-history/1"}, {"file", file}, {"results", std::move(results)}}, 2);
+  return text_of({{"schema", "joust-history/1"}, {"file", file}, {"results", to_document(entries)}}, 2);
 }
 
 // Returns a row for each race of the history that has all figures of this one, in the same environment, the

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/document.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
 #include "cli/common/command.hpp"
@@ -65,18 +66,11 @@ Json ratio_json(const stats::Ratio& ratio) {
 }
 
 Json merged_json(const Merged& merged) {
-  const auto known = [](double ratio) { return ratio > 0 ? Json(ratio) : Json(nullptr); };
-  Json races = Json::array();
-  for (const history::RaceOfMany& race : merged.races)
-    races.push_back({{"label", race.label},
-                     {"rounds", race.rounds},
-                     {"ratio", known(race.ratio)},
-                     {"cost_ratio", known(race.cost_ratio)}});
   return {
       {"case", merged.heat},
       {"contestant", merged.contestant},
       {"reference", merged.reference},
-      {"races", std::move(races)},
+      {"races", to_document(merged.races)},
       {"ratio", ratio_json(merged.ratio)},
       {"cost_ratio", ratio_json(merged.cost_ratio)},
       {"latency_histogram", merged.latency.count() > 0 ? Json(hdr_histogram(merged.latency)) : Json(nullptr)},

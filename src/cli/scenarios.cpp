@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "base/document.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
@@ -11,14 +11,6 @@
 
 namespace joust {
 namespace {
-
-void print_documents() {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const race::OwnScenario& own : race::own_scenarios())
-    list.push_back(
-        {{"name", own.name}, {"title", own.title}, {"description", own.description}, {"file", own.file}});
-  print_list(list.dump(2) + '\n');
-}
 
 void print_titles(const Program& program) {
   std::vector<std::vector<std::string>> rows{{"SCENARIO", "TITLE"}};
@@ -35,7 +27,9 @@ void add_scenarios(Command root, const Program& program, int& /*exit_code*/) {
   auto json = std::make_shared<bool>(false);
   command.add_flag("--json", *json, "as JSON, with their files");
   command.footer(fmt::format("Examples:\n  {0} scenarios\n  {0} race first-look --quick", program.name));
-  command.callback([json, &program] { *json ? print_documents() : print_titles(program); });
+  command.callback([json, &program] {
+    *json ? print_list(to_document(race::own_scenarios()).dump(2) + '\n') : print_titles(program);
+  });
 }
 
 }  // namespace joust

@@ -17,8 +17,7 @@ enum class Level {
   warning,  // distorts a race
 };
 
-std::string_view name_of(Level level);  // "good", ...
-
+// A finding, as it is in the document joust-doctor/1.
 struct Finding {
   std::string_view subject;  // "governor"
   Level level;

@@ -14,20 +14,6 @@ constexpr Judge kJudges[] = {
 
 }  // namespace
 
-std::string_view name_of(Level level) {
-  switch (level) {
-    case Level::good:
-      return "good";
-    case Level::unknown:
-      return "unknown";
-    case Level::note:
-      return "note";
-    case Level::warning:
-      break;
-  }
-  return "warning";
-}
-
 std::vector<Finding> findings(const Facts& facts) {
   std::vector<Finding> all;
   for (const Judge judge : kJudges) all.push_back(judge(facts));

@@ -18,9 +18,9 @@ using report::page::Generation;
 using report::page::Heat;
 using report::page::Runner;
 
-// Returns the geometric mean of the ratios of rounds that both have; 0 if there is none.
+// Returns the geometric mean of the ratios of rounds that both have; nothing if there is none.
 template <typename Value>
-double ratio_in_rounds(const Runner& runner, const Runner& reference, Value value) {
+std::optional<double> ratio_in_rounds(const Runner& runner, const Runner& reference, Value value) {
   std::map<std::uint64_t, double> of_reference;
   for (const Generation& one : reference.generations)
     if (const std::optional<double> figure = value(one); figure && *figure > 0)
@@ -31,14 +31,14 @@ double ratio_in_rounds(const Runner& runner, const Runner& reference, Value valu
     const std::optional<double> figure = value(one);
     if (base != of_reference.end() && figure && *figure > 0) ratios.push_back(*figure / base->second);
   }
-  return ratios.empty() ? 0 : geometric_mean(ratios);
+  return ratios.empty() ? std::nullopt : std::optional(geometric_mean(ratios));
 }
 
 // Returns the ratio over the races, with Student's interval of their logarithms.
-stats::Ratio over_races(const std::vector<RaceOfMany>& races, double RaceOfMany::*which) {
+stats::Ratio over_races(const std::vector<RaceOfMany>& races, std::optional<double> RaceOfMany::*which) {
   std::vector<double> logarithms;
   for (const RaceOfMany& race : races)
-    if (race.*which > 0) logarithms.push_back(std::log(race.*which));
+    if (race.*which) logarithms.push_back(std::log(*(race.*which)));
   stats::Ratio ratio{.estimate = std::numeric_limits<double>::quiet_NaN(), .rounds = logarithms.size()};
   ratio.interval = {.low = 0};
   if (logarithms.empty()) return ratio;

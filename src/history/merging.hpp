@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,11 @@
 // Results of the same race from several days or hosts, as one.
 namespace joust::history {
 
-// A contestant in one of the races.
+// A contestant in one of the races, as it is in the document joust-merge/1.
 struct RaceOfMany {
   std::string label{};  // its name, day and host
   std::size_t rounds = 0;
-  double ratio = 0, cost_ratio = 0;  // to the reference in the same race; 0 where it is not known
+  std::optional<double> ratio{}, cost_ratio{};  // to the reference in the same race
 };
 
 struct Merged {

@@ -175,7 +175,7 @@ Entry entry_of(SQLite::Statement& row) {
   int at = 0;
   const auto text = [&] { return row.getColumn(at++).getString(); };
   Entry entry{.id = row.getColumn(at++).getInt64()};
-  for (std::string* part : {&entry.started, &entry.host, &entry.fingerprint, &entry.version, &entry.title,
+  for (std::string* part : {&entry.started, &entry.host, &entry.fingerprint, &entry.joust, &entry.title,
                             &entry.load, &entry.verdict, &entry.command})
     *part = text();
   entry.bytes = static_cast<std::uint64_t>(row.getColumn(at).getInt64());

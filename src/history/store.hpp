@@ -12,12 +12,13 @@
 // The results of this user's races, in one SQLite file. docs/history.md describes its tables.
 namespace joust::history {
 
-// A result without its document.
+// A result without its document, as it is in the document joust-history/1.
 struct Entry {
   std::int64_t id = 0;
   std::string started{};  // "2026-01-31T09:30:00Z"
-  std::string host{}, fingerprint{}, version{}, title{}, load{}, verdict{}, command{};
   std::vector<std::string> tags{};
+  std::string title{}, load{}, verdict{}, command{}, host{}, fingerprint{};
+  std::string joust{};      // its version
   std::uint64_t bytes = 0;  // of the document
 };
 

@@ -7,6 +7,7 @@
 // The scenarios that come with joust: the installed ones, or else those of the sources.
 namespace joust::race {
 
+// A scenario, as `joust scenarios --json` lists it.
 struct OwnScenario {
   std::string name{};  // name of its file, without the ending
   std::string title{}, description{};
