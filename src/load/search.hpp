@@ -23,15 +23,16 @@ struct RateTry {
   double length_s = 0.1;
 };
 
-// The limit: the rate at which an undisturbed try holds as often as it fails.
-struct RateLimit {
-  double rate_per_s = 0;     // as likely too low as too high
-  double low = 0, high = 0;  // contains the limit with kLimitConfidence
-};
-
 // The promised confidence of the interval. The interval is computed for a little more, as the curve by which
 // tries fail is only assumed.
 inline constexpr double kLimitConfidence = 0.90;
+
+// The limit, as it is in the document: the rate at which an undisturbed try holds as often as it fails.
+struct RateLimit {
+  double rate_per_s = 0;     // as likely too low as too high
+  double low = 0, high = 0;  // contain the limit with the confidence
+  double confidence = kLimitConfidence;
+};
 
 // A fit of held and failed tries by their rates: the probability that a try holds falls from 1 to 0 along a
 // logistic curve in the logarithm of the rate. Neither its place nor its width is known (a server may fail

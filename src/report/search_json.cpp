@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "report/search_json.hpp"
 
+#include "base/document.hpp"
 #include "load/result_json.hpp"
 #include "report/facts_json.hpp"
 
@@ -8,18 +9,6 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json rate_json(const std::optional<double>& rate) {
-  return rate ? Json(*rate) : Json(nullptr);
-}
-
-Json limit_json(const std::optional<RateLimit>& limit) {
-  if (!limit) return nullptr;
-  return {{"rate_per_s", limit->rate_per_s},
-          {"low", limit->low},
-          {"high", limit->high},
-          {"confidence", kLimitConfidence}};
-}
 
 Json step_json(const SearchStep& step) {
   Json load = Json::object();
@@ -36,10 +25,10 @@ Json step_json(const SearchStep& step) {
 
 void add_search(Json& document, const SearchResult& result) {
   document["criterion"] = {{"figure", result.criterion.figure}, {"limit_ns", result.criterion.limit.count()}};
-  document["limit"] = limit_json(result.limit);
-  document["highest_rate_per_s"] = rate_json(result.highest_held);
-  document["lowest_failing_rate_per_s"] = rate_json(result.lowest_failed);
-  document["capacity_per_s"] = rate_json(result.capacity_per_s);
+  document["limit"] = to_document(result.limit);
+  document["highest_rate_per_s"] = to_document(result.highest_held);
+  document["lowest_failing_rate_per_s"] = to_document(result.lowest_failed);
+  document["capacity_per_s"] = to_document(result.capacity_per_s);
   document["limited_by_load"] = result.limited_by_load;
   document["cut"] = result.is_cut;
   document["lost"] = result.lost;
