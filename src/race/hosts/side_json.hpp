@@ -2,11 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
+#include "base/fields.hpp"
 #include "hosts/agent.hpp"
 #include "hosts/clock_offset.hpp"
 #include "race/hosts/host_report.hpp"
@@ -35,50 +40,28 @@ struct nlohmann::adl_serializer<joust::Duration> {
   }
 };
 
-namespace joust {
-
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MachineCpu, user_s, nice_s, system_s, idle_s, iowait_s, irq_s, softirq_s,
-                                   steal_s, clock_s)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Throttling, times, time_s)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ClockRates, least_mhz, most_mhz)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ThreadGroup, cpus, nice, policy, threads)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Usage, user_s, system_s, voluntary_switches, involuntary_switches,
-                                   peak_memory_bytes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkInterface, name, driver, mtu_bytes, speed_mbit_per_s, offloads)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment::Item, name, value, must_agree)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Environment, items)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CpuPlace, cpu, package, core, capacity)
-
-}  // namespace joust
+// A struct is an object of its members. Those that inherit some have a list below.
+template <typename T>
+requires(std::is_class_v<T>&& std::is_aggregate_v<T> && !std::ranges::range<T> &&
+         !std::derived_from<T, joust::race::ChildFacts> &&
+         !std::derived_from<T, joust::race::SideEnd>) struct nlohmann::adl_serializer<T> {
+  static void to_json(json& to, const T& object) {
+    to = json::object();
+    joust::each_field(object,
+                      [&](std::string_view name, const auto& member) { to[std::string(name)] = member; });
+  }
+  static void from_json(const json& from, T& object) {
+    joust::each_field(
+        object, [&](std::string_view name, auto& member) { from.at(std::string(name)).get_to(member); });
+  }
+};
 
 namespace joust::race {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PinnedCpus, all, server, client)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Surroundings, machine, pinned, server_cpus, client_cpus, throttled, clock)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ChildCommand, program, words, cpus, foreign, ready)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CommandValues, address, port, from, into, last, bytes, joust)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerOrder, command, values, time_to_start, time_to_stop, ignores_stop,
-                                   forks_for, may_start_others, shows_scheduling, watched)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadOrder, command, time_to_connect, time_to_stop, time_beyond_turn,
-                                   time_of_counted_turn, shows_scheduling, watched)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TurnSize, time, messages)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideFailure, what, last_words, refused, not_found, of_host, document)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(BuildInfo, type, sanitizers, version)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerResult, engine, wait, threads, knobs, socket, build, usage,
                                    cpu_unknown, ignores_ends, ignores_stop, connections_failed,
                                    bytes_received, bytes_sent, errors, missing, notes)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(SideTurn, cpu_s, around)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadTurn, window_s, turn_s, verified, messages, failed, latency_sum_ns,
-                                   began_ns)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerStart, address, result)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServerEnd, cpu_s, busiest_thread, scheduling, result)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NetworkPlace, fabric, address, towards)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HostReport, machine, boot_id, address, network, round_trip, environment,
-                                   cpus)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(FilePlan, count, bytes, on)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransferOrder, command, values, patience, watched)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TransferEnd, took_s, usage, around)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ServedTransfer, usage, around)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LoadEnd, cpu_s, busiest_thread, scheduling, document)
 
 // Returns the reply of an agent to a step.
