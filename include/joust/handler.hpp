@@ -121,6 +121,11 @@ class Exchange {
     return verify(number, message) ? MessageKind::reply : MessageKind::wrong;
   }
 
+  // Returns how many bytes at the beginning are whole messages, with their boundaries, that are known to be
+  // of the kind `other`: they are not classified. For protocols with a greeting, whose members receive the
+  // same messages; called where a message begins, with bytes that came over a stream.
+  virtual std::size_t take_known(Bytes /*chunk*/) { return 0; }
+
   // Returns true if the protocol's own messages carry the numbers of requests. Over a lossy delivery they
   // then travel without a further number. classify() gets no number, and number_of() returns the number of a
   // message that classify() classified as a reply. The reply may belong to a request that was given up.

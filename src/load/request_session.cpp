@@ -150,7 +150,7 @@ void RequestSession::conclude(Time now) {
 std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
   if (writer_.said_last()) return chunk.size();
   advance(now);
-  const bool counts = progress_.records(now);
+  const bool counts = progress_.records(now), by_stream = unsent_frame_bytes_ == 0;
   std::size_t taken = 0;
   while (taken < chunk.size() && !failed_ && (!ended_ || ends_by_plan())) {
     if (outstanding().empty() && !greets_ && !lossy_) {
@@ -159,6 +159,11 @@ std::size_t RequestSession::on_bytes(Bytes chunk, Time now) {
               .came = chunk.subspan(taken)},
              now);
       break;
+    }
+    if (greets_ && by_stream && !deframer_.in_message()) {
+      const std::size_t known = exchange_->take_known(chunk.subspan(taken));
+      if (known > 0) last_message_ = now;
+      if ((taken += known) == chunk.size()) break;
     }
     if (std::holds_alternative<Raw>(deframer_.framing())) deframer_.expect(exchange_->reply_size(replies_));
     const Deframer::Step step = deframer_.next(chunk.subspan(taken));

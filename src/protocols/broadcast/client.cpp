@@ -13,6 +13,7 @@
 #include "load/run.hpp"
 #include "protocols/broadcast/carriage.hpp"
 #include "protocols/broadcast/protocol.hpp"
+#include "protocols/broadcast/room_copy.hpp"
 #include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket/client_side.hpp"
 
@@ -26,10 +27,11 @@ constexpr std::string_view kNotOfThisProtocol = "what came is not of this protoc
 
 // The counts that the members of one load share.
 struct SharedCounts {
-  explicit SharedCounts(LoadRun& load) : run(load), members(load.plan().connections) {}
+  explicit SharedCounts(LoadRun& load) : run(load), members(load.plan().connections), copy(members) {}
 
   LoadRun& run;
   const std::size_t members;
+  RoomCopy copy;                            // of what the server sends to all
   std::atomic<std::uint64_t> joined{0};     // members
   std::atomic<std::uint64_t> ended{0};      // sum over all members: turns, or the load
   std::atomic<bool> broken{false};          // a member has failed
@@ -82,6 +84,7 @@ class MemberExchange : public Exchange {
   bool verify(std::uint64_t number, Bytes reply) override {
     return classify(number, reply) == MessageKind::reply;
   }
+  std::size_t take_known(Bytes chunk) override;
   bool carries_numbers() const override { return true; }
   std::uint64_t number_of(Bytes reply) const override { return parse(reply)->number; }
   std::string_view complaint() const override { return complaint_; }
@@ -120,6 +123,7 @@ class MemberExchange : public Exchange {
   std::optional<OverWebSocket> websocket_;
   std::vector<std::uint32_t> next_;  // the next message number expected from each member
   std::vector<Sequence> sequences_;  // if the delivery is lossy instead: the numbers that have arrived
+  RoomCopy::Reader reader_{counts_->copy};
   bool welcomed_ = false;
   bool silent_ = false;      // nothing has arrived for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
@@ -168,8 +172,16 @@ MessageKind MemberExchange::classify_frame(Bytes message) {
   if (!lossy_ && !in_order(*frame)) return wrong("a message came twice, or another before its turn");
   if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
     return wrong("a message does not have the bytes its sender gave it");
+  if (!lossy_ && !websocket_) reader_.checked(*frame, message);
   ++received_;
   return frame->member == member_ ? MessageKind::reply : MessageKind::other;
+}
+
+std::size_t MemberExchange::take_known(Bytes chunk) {
+  const RoomCopy::Known known = reader_.known(chunk, member_, next_);
+  received_ += known.messages;
+  if (known.messages > 0) silent_ = false;
+  return known.bytes;
 }
 
 MessageKind MemberExchange::wrong(std::string_view why) {

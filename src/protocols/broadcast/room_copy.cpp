@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "protocols/broadcast/room_copy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/endian.hpp"
+
+namespace joust::broadcast {
+namespace {
+
+bool same(Bytes a, Bytes b) {
+  return std::memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+RoomCopy::Known RoomCopy::known(Bytes chunk, std::uint32_t self, Place& place,
+                                std::span<std::uint32_t> next) {
+  const std::lock_guard lock(mutex_);
+  if (place < first_) place = kNowhere;
+  if (place == kNowhere || place == end()) return {};
+  const Bytes copy = bytes_from(place);
+  const std::size_t common = std::min(copy.size(), chunk.size());
+  const bool all_same = same(copy.first(common), chunk.first(common));
+  const std::uint64_t begin = begin_of(place);
+  Known known;
+  for (; place < end(); ++place, ++known.messages) {
+    const Entry& entry = at(place);
+    const std::size_t upto = entry.end - begin;
+    if (upto > common || entry.member == self || next[entry.member] != entry.number) break;
+    const std::size_t size = upto - known.bytes;
+    if (!all_same && !same(copy.subspan(known.bytes, size), chunk.subspan(known.bytes, size))) break;
+    ++next[entry.member];
+    known.bytes = upto;
+  }
+  return known;
+}
+
+RoomCopy::Place RoomCopy::checked(const Frame& frame, Bytes message, Place place) {
+  const std::lock_guard lock(mutex_);
+  if (place < first_) place = kNowhere;
+  if (place == kNowhere && end() > 0) {  // the newest message of each member may be met again
+    const Place after = newest_[frame.member];
+    return after > first_ && at(after - 1).number == frame.number ? after : kNowhere;
+  }
+  if (place != kNowhere && place < end()) return holds(place, message) ? place + 1 : kNowhere;
+  add(frame, message);
+  return end();
+}
+
+bool RoomCopy::holds(Place place, Bytes message) const {
+  const std::size_t size = at(place).end - begin_of(place);
+  return size == kLengthBytes + message.size() &&
+         same(bytes_from(place).subspan(kLengthBytes, message.size()), message);
+}
+
+void RoomCopy::add(const Frame& frame, Bytes message) {
+  if (bytes_.size() + kLengthBytes + message.size() > kMostBytes) forget_half();
+  std::array<std::byte, kLengthBytes> length;
+  write_big_endian(static_cast<std::uint32_t>(message.size()), length.data());
+  bytes_.insert(bytes_.end(), length.begin(), length.end());
+  bytes_.insert(bytes_.end(), message.begin(), message.end());
+  entries_.push_back({begin_ + bytes_.size(), frame.member, static_cast<std::uint32_t>(frame.number)});
+  newest_[frame.member] = end();
+}
+
+void RoomCopy::forget_half() {
+  const auto older = static_cast<std::ptrdiff_t>((entries_.size() + 1) / 2);
+  const std::uint64_t begin = entries_[static_cast<std::size_t>(older) - 1].end;
+  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin - begin_));
+  entries_.erase(entries_.begin(), entries_.begin() + older);
+  begin_ = begin;
+  first_ += static_cast<Place>(older);
+}
+
+}  // namespace joust::broadcast
