@@ -332,16 +332,26 @@ std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
 
 std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
   if (!session_ || into.empty()) return 0;
-  std::array<Segment, kMostMessages> segments;
-  const std::size_t most = link_.packs ? segments.size() : std::min(into.size(), segments.size());
-  std::span<const Segment> rest(segments.data(), session_->output(std::span(segments).first(most)));
+  const std::size_t most = link_.packs ? kMostMessages : std::min(into.size(), kMostMessages);
+  // The fast path: most outputs are one message. The array for many costs its initialization with zeros.
+  std::array<Segment, 2> few;
+  const std::span<Segment> first = std::span(few).first(std::min(most, few.size()));
+  if (const std::size_t shown = session_->output(first); shown < few.size())
+    return write_data(first.first(shown), shown == most, into, now);
+  std::array<Segment, kMostMessages> many;
+  const std::size_t shown = session_->output(std::span(many).first(most));
+  return write_data(std::span(many).first(shown), shown == most, into, now);
+}
+
+// `more_follow`: the session may have more output than is shown.
+std::size_t MessageConnection::write_data(std::span<const Segment> rest, bool more_follow,
+                                          std::span<DatagramOut> into, Time now) {
   for (const Segment& segment : rest) {
     assert(!segment.in_file());
     if (segment.size() <= link_.delivery.largest_message) continue;
     failed({Stage::send, EMSGSIZE, "a message is larger than a datagram"}, now);
     return 0;
   }
-  const bool more_follow = rest.size() == most;
   std::size_t count = 0;
   for (; count < into.size() && !rest.empty(); ++count) {
     DatagramOut& out = into[count];

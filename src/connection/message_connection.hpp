@@ -139,6 +139,8 @@ class MessageConnection {
   std::uint64_t missing() const { return numbers_.missing() + (group_ ? group_->numbers.missing() : 0); }
 
   std::size_t data(std::span<DatagramOut> into, Time now);
+  std::size_t write_data(std::span<const Segment> rest, bool more_follow, std::span<DatagramOut> into,
+                         Time now);
   std::size_t write_messages(std::span<const Segment> shown, std::uint64_t number, DatagramOut& out);
   void taken(std::size_t n, Time now);
   void count_datagram();
