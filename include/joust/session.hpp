@@ -44,6 +44,16 @@ struct Failure {
   std::string detail;  // the object of the failed operation, as text: "127.0.0.1:9000"; may be empty
 };
 
+// All answers of a session to the questions of an engine, at one moment.
+struct Answers {
+  Want want = Want::bytes;
+  bool has_output = false;  // output() shows something
+  bool finished = false;
+  bool gives_up = false;
+  std::uint64_t memory = 0;     // bytes
+  Time deadline = Time::max();  // of the next on_deadline(); Time::max(): none
+};
+
 // One peer's protocol state, without I/O: a session makes no system call, reads no clock and never blocks.
 // Time is an argument. At most one thread at a time calls a session; different calls may come from different
 // threads.
@@ -116,6 +126,10 @@ class Session {
   // True when the connection must be closed at once, without sending the remaining output, because the peer
   // reads too slowly. Never becomes false again.
   virtual bool gives_up() const { return false; }
+
+  // Returns all answers together. Stream engines ask so, once after each input and acknowledgement. A session
+  // with many messages a second may answer in one look at its state; others need not know this question.
+  virtual Answers answers() const;
 
   // The operating system has taken the first n bytes of output(), which output() must not show again. The
   // bytes must keep their address until released. If a session withdraws output, as when it fails, a send of

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/shares.hpp"
 #include "connection/tally.hpp"
@@ -53,6 +55,35 @@ class ConnectionPlace : public Shares::Holder, public Breakable {
 
  protected:
   std::atomic<bool> broken_off_{false};
+};
+
+// The reports of a connection to its place, if it has one. The memory of the place is another one than that
+// of the connection, so a report is written only where it tells the account something. One thread at a time.
+class PlaceReports {
+ public:
+  explicit PlaceReports(std::shared_ptr<ConnectionPlace> place) : place_(std::move(place)) {}
+
+  explicit operator bool() const { return place_ != nullptr; }
+  bool broken_off() const { return place_ && place_->broken_off(); }
+  void made_progress(Time now) {
+    if (!place_ || now < told_ + kProgressEvery) return;
+    told_ = now;
+    place_->made_progress(now);
+  }
+  void uses_memory(std::uint64_t bytes) {
+    if (!place_ || (bytes <= memory_ && bytes + kFewMessages > memory_)) return;
+    memory_ = bytes;
+    place_->uses_memory(bytes);
+  }
+
+ private:
+  static constexpr Duration kProgressEvery =
+      std::chrono::milliseconds(10);                      // who is idle is known by seconds
+  static constexpr std::uint64_t kFewMessages = 1 << 10;  // bytes that the account may have too much
+
+  const std::shared_ptr<ConnectionPlace> place_;
+  Time told_{};               // of progress
+  std::uint64_t memory_ = 0;  // bytes that the account knows of
 };
 
 }  // namespace joust

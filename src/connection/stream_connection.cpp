@@ -28,14 +28,14 @@ StreamConnection::StreamConnection(std::unique_ptr<Session> session, const Limit
                                    Time now, std::shared_ptr<ConnectionPlace> place)
     : place_(std::move(place)),
       session_(std::move(session)),
-      last_progress_(now),
       files_(session_->files()),
+      last_progress_(now),
       limits_(limits),
       tally_(tally) {
   session_->on_open(now);
+  ask();
   account_for_memory();
   tally_.opened.fetch_add(1, std::memory_order_relaxed);  // not counted if on_open() throws
-  ask_whether_given_up();
 }
 
 StreamConnection::~StreamConnection() {
@@ -46,8 +46,10 @@ StreamConnection::~StreamConnection() {
 
 // Passes as much of `chunk` to the session as it wants.
 std::size_t StreamConnection::offer(Bytes chunk, Time now) {
-  const std::size_t taken = deliver(chunk, *session_, now);
-  ask_whether_given_up();
+  std::size_t taken = 0;
+  if (answers_.want == Want::bytes) taken = session_->on_bytes(chunk, now);
+  if (taken < chunk.size()) taken += deliver(chunk.subspan(taken), *session_, now);
+  ask();
   // After our shutdown, bytes that the session does not want are discarded.
   return shut_ ? chunk.size() : taken;
 }
@@ -62,7 +64,7 @@ void StreamConnection::received(Bytes chunk, Time now) {
   received_ += chunk.size();
   if (ended_) return;
   last_progress_ = now;
-  if (chunk.size() >= kMuch) progressed(now);
+  if (chunk.size() >= kMuch) place_.made_progress(now);
   largest_read_ = std::max(largest_read_, static_cast<std::uint32_t>(chunk.size()));
   offer_held(now);
   const std::size_t taken = held_.empty() ? offer(chunk, now) : 0;
@@ -76,7 +78,7 @@ void StreamConnection::account_for_memory() {
   const std::size_t ahead = ahead_ && ahead_->bytes ? kReadAhead : 0;
   // The largest read counts, because many engines read into a buffer of the connection's own, or on a stack
   // of its own.
-  place_->uses_memory(kOfConnection + largest_read_ + held_.capacity() + ahead + session_->memory());
+  place_.uses_memory(kOfConnection + largest_read_ + held_.capacity() + ahead + answers_.memory);
 }
 
 void StreamConnection::offer_held(Time now) {
@@ -90,7 +92,7 @@ void StreamConnection::offer_held(Time now) {
   if (held_.empty() && peer_finished_ && !told_finished_) {
     told_finished_ = true;
     session_->on_peer_finished(now);
-    ask_whether_given_up();
+    ask();
   }
 }
 
@@ -109,12 +111,12 @@ void StreamConnection::sent(std::size_t n, Time now) {
   sent_ += n;
   if (ended_) return;
   last_progress_ = now;
-  progressed(now);
+  place_.made_progress(now);  // the peer has taken bytes
   // The read-ahead is always the first output.
   if (ahead_) ahead_->skip(n);
   session_->consumed(n);
   session_->released(n);
-  ask_whether_given_up();
+  ask();
   if (!held_.empty()) offer_held(now);
   account_for_memory();
 }
@@ -149,9 +151,9 @@ void StreamConnection::send_failed(int error, Time now) {
 
 void StreamConnection::on_time(Time now) {
   if (ended_) return;
-  if (const auto due = session_->deadline(); due && now >= *due) {
+  if (now >= answers_.deadline) {
     session_->on_deadline(now);
-    ask_whether_given_up();
+    ask();
     last_progress_ = now;  // the session itself works, so the connection is not idle
     offer_held(now);
     end_without_input(now);
@@ -169,7 +171,7 @@ void StreamConnection::on_time(Time now) {
 void StreamConnection::drain(Time now) {
   if (ended_) return;
   session_->on_drain(now);
-  ask_whether_given_up();
+  ask();
   offer_held(now);
   end_without_input(now);
 }
@@ -177,7 +179,7 @@ void StreamConnection::drain(Time now) {
 void StreamConnection::refresh(Time now) {
   if (ended_) return;
   session_->on_published(now);
-  ask_whether_given_up();
+  ask();
   offer_held(now);
   end_without_input(now);
 }
@@ -185,19 +187,19 @@ void StreamConnection::refresh(Time now) {
 void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
   received_ += n;
   last_progress_ = now;
-  progressed(now);
+  place_.made_progress(now);
   files_->on_stored(n, seen, now);
-  ask_whether_given_up();
+  ask();
 }
 
 void StreamConnection::store_failed(int error, Time now) {
   files_->on_store_failed(error, now);
-  ask_whether_given_up();
+  ask();
 }
 
 void StreamConnection::source_failed(int error, Time now) {
   files_->on_source_failed(error, now);
-  ask_whether_given_up();
+  ask();
 }
 
 std::size_t StreamConnection::output(std::span<iovec> into, Time now) {
@@ -256,11 +258,6 @@ void StreamConnection::ReadAhead::skip(std::size_t sent) {
   size -= part;
 }
 
-bool StreamConnection::has_output() const {
-  Segment first;
-  return !sends_nothing() && session_->output({&first, 1}) > 0;
-}
-
 std::optional<FileRange> StreamConnection::source_of_files() const {
   Segment first;
   if (sends_nothing() || session_->output({&first, 1}) == 0) return std::nullopt;
@@ -269,20 +266,15 @@ std::optional<FileRange> StreamConnection::source_of_files() const {
 }
 
 std::optional<FileRange> StreamConnection::store_of_files() const {
-  if (over() || shut_ || peer_finished_ || !held_.empty() || session_->want() != Want::file)
-    return std::nullopt;
+  if (over() || shut_ || peer_finished_ || !held_.empty() || answers_.want != Want::file) return std::nullopt;
   const FileRange range = files_->store();
   return range.file->filling() == Filling::copy ? std::nullopt : std::optional(range);
-}
-
-bool StreamConnection::wants_shutdown() const {
-  return !sends_nothing() && !peer_finished_ && session_->finished() && !has_output();
 }
 
 std::optional<Time> StreamConnection::deadline() const {
   if (shut_) return shut_at_ + limits_.linger;
   const Time last = send_error_ != 0 ? shut_at_ + limits_.linger : last_progress_ + limits_.idle;
-  return std::min(session_->deadline().value_or(Time::max()), last);
+  return std::min(answers_.deadline, last);
 }
 
 }  // namespace joust

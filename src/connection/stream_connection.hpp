@@ -64,11 +64,11 @@ class StreamConnection {
   // Queries
   bool wants_input() const {
     if (over() || peer_finished_) return false;
-    return shut_ || (held_.empty() && session_->want() != Want::nothing);
+    return shut_ || (held_.empty() && answers_.want != Want::nothing);
   }
   // Returns the number of entries filled. Reads file ranges now. If that fails, the session is notified.
   std::size_t output(std::span<iovec> into, Time now);
-  bool has_output() const;
+  bool has_output() const { return answers_.has_output && !sends_nothing(); }
   bool has_files() const { return files_ != nullptr; }
   std::optional<FileRange> source() const {  // a range of a file with a descriptor
     return files_ == nullptr ? std::nullopt : source_of_files();
@@ -76,28 +76,27 @@ class StreamConnection {
   std::optional<FileRange> store() const {  // not a range that is to be filled by write_at
     return files_ == nullptr ? std::nullopt : store_of_files();
   }
-  bool wants_shutdown() const;
+  bool wants_shutdown() const {
+    return answers_.finished && !answers_.has_output && !sends_nothing() && !peer_finished_;
+  }
   bool ended() const {
     if (over()) return true;
-    return peer_finished_ && (shut_ || (session_->finished() && !has_output()));
+    return peer_finished_ && (shut_ || (answers_.finished && !has_output()));
   }
   std::optional<Time> deadline() const;
-  // Fetches the session, which keeps the data of a message at its beginning, and the connection's place.
-  void prefetch_session() const {
-    prefetch(session_.get(), kMessageMemory);
-    if (place_) prefetch(place_.get(), sizeof(ConnectionPlace));
-  }
+  // Fetches the session, which keeps the data of a message at its beginning.
+  void prefetch_session() const { prefetch(session_.get(), kMessageMemory); }
   std::uint64_t bytes_received() const { return received_; }
   // Returns whether the server's account has broken the connection off.
-  bool is_broken_off() const { return place_ && place_->broken_off(); }
+  bool is_broken_off() const { return place_.broken_off(); }
 
  private:
   // Returns whether nothing more is read or written.
-  bool over() const { return ended_ || given_up_; }
+  bool over() const { return ended_ || answers_.gives_up; }
   bool sends_nothing() const { return over() || shut_ || send_error_ != 0; }
-  // Called after each input and acknowledgement. The answer is stored, because it is needed several times for
-  // each message.
-  void ask_whether_given_up() { given_up_ = session_->gives_up(); }
+  // Called after each input and acknowledgement, when answers may have changed. They are needed several times
+  // for each message.
+  void ask() { answers_ = session_->answers(); }
 
   // The part of a file that has been read and not sent. It is discarded once sent, because another file may
   // then have the same address.
@@ -122,17 +121,14 @@ class StreamConnection {
   // Called last in every step that may change the memory.
   void account_for_memory();
 
-  // Reports progress: the peer has taken bytes, or sent more than a few. A few bytes are no progress, because
-  // a peer may send them only to keep its place.
-  void progressed(Time now) {
-    if (place_) place_->made_progress(now);
-  }
-
   // The members that every message uses come first, close together. The place is freed last, after the
   // session's data.
-  const std::shared_ptr<ConnectionPlace> place_;
+  PlaceReports place_;
   const std::unique_ptr<Session> session_;
+  SessionFiles* const files_;  // the session's; null if it has none
+  Answers answers_;
   Time last_progress_;
+  const Limits& limits_;
   std::uint64_t received_ = 0;
   std::uint64_t sent_ = 0;
   std::vector<std::byte> held_;     // bytes read, but not wanted by the session now; at most one read
@@ -142,13 +138,10 @@ class StreamConnection {
   bool told_finished_ = false;  // the session knows that the peer has finished
   bool shut_ = false;
   bool ended_ = false;
-  bool given_up_ = false;  // the session gives up
-  bool faulted_ = false;   // the last send failed with EFAULT: a mapped file has shrunk
-  bool counted_ = false;   // counted as a failure
-  int send_error_ = 0;     // errno of a send to a peer that has closed, while its last bytes are read
+  bool faulted_ = false;  // the last send failed with EFAULT: a mapped file has shrunk
+  bool counted_ = false;  // counted as a failure
+  int send_error_ = 0;    // errno of a send to a peer that has closed, while its last bytes are read
   std::unique_ptr<ReadAhead> ahead_;  // made at the first read of a file
-  SessionFiles* const files_;         // the session's; null if it has none
-  const Limits& limits_;
   Tally& tally_;
   Time shut_at_{};  // time of the shutdown, or of a failed send
 };

@@ -20,8 +20,8 @@ namespace {
 class Later {
  public:
   bool empty() const { return first_ == replies_.size(); }
-  std::size_t bytes() const { return bytes_; }  // bytes of all these replies
-  std::optional<Time> due() const { return empty() ? std::nullopt : std::optional(replies_[first_].due); }
+  std::size_t bytes() const { return bytes_; }                               // bytes of all these replies
+  Time due() const { return empty() ? Time::max() : replies_[first_].due; }  // of the oldest
 
   void push(Time due, std::size_t bytes) {
     if (!empty()) due = std::max(due, replies_.back().due);
@@ -106,9 +106,7 @@ class HandlerSession final : public Session {
     watch_rates(now);
   }
   std::optional<Time> deadline() const override {
-    const auto by_rates = earlier(incoming_.deadline(), outgoing_.deadline());
-    const auto by_work = later_ ? earlier(later_->due(), rests_until_) : rests_until_;
-    return earlier(by_work, by_rates);
+    return due() == Time::max() ? std::nullopt : std::optional(due());
   }
 
   void on_peer_finished(Time /*now*/) override { peer_finished_ = true; }
@@ -130,6 +128,14 @@ class HandlerSession final : public Session {
   std::string_view complaint() const override { return complaint_; }
   std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
   bool gives_up() const override { return gives_up_; }
+  Answers answers() const override {
+    return {.want = HandlerSession::want(),
+            .has_output = due_bytes() > 0,
+            .finished = HandlerSession::finished(),
+            .gives_up = gives_up_,
+            .memory = HandlerSession::memory(),
+            .deadline = due()};
+  }
   void consumed(std::size_t n) override {
     outbox_.consumed(n);
     outgoing_.moved(n);
@@ -139,6 +145,13 @@ class HandlerSession final : public Session {
 
  private:
   enum class Drain : std::uint8_t { no, begun, said_last };
+
+  Time due() const {
+    Time due = std::min(incoming_.window_ends(), outgoing_.window_ends());
+    if (rests_until_) due = std::min(due, *rests_until_);
+    if (later_) due = std::min(due, later_->due());
+    return due;
+  }
 
   void hear(Bytes message, Writer& replies, Time now) {
     const std::size_t before = outbox_.size();

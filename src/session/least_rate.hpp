@@ -53,6 +53,7 @@ class LeastRate {
   }
 
   std::optional<Time> deadline() const { return ends_ == kPaused ? std::nullopt : std::optional(ends_); }
+  Time window_ends() const { return ends_; }  // Time::max(): paused
 
   // Returns true when the window is over and too few bytes have moved. Otherwise replaces a window that is
   // over by the next one.

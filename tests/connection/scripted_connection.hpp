@@ -14,7 +14,8 @@ namespace joust::test {
 
 inline constexpr Time kStart = Time(std::chrono::seconds(1000));
 
-// A session that does what the test says and keeps what it was told. Lives on, for the test to look at.
+// A session that does what the test says and keeps what it was told. Lives on, for the test to look at. Its
+// connection asks for answers only after an input: refresh() is one.
 struct Script {
   Want want = Want::bytes;
   std::size_t takes_at_most = std::string::npos;  // then it wants nothing

@@ -77,6 +77,7 @@ TEST_F(OtherSendFailure, EndsTheConnectionAtOnce) {
 
 TEST_F(OtherSendFailure, EndsItAtOnceWhereNothingIsWanted) {
   script_.want = Want::nothing;
+  connection_.refresh(now_);
   connection_.send_failed(EPIPE, now_);
   EXPECT_TRUE(connection_.ended());
 }

@@ -153,6 +153,7 @@ TEST_F(StreamConnectionTest, FinishedSessionShutsDownAndWaitsForThePeer) {
 TEST_F(StreamConnectionTest, ReadsAndThrowsAwayAfterTheEnd) {
   script_.finished = true;
   script_.want = Want::nothing;
+  connection_.refresh(now_);
   connection_.shut_down(now_);
   EXPECT_TRUE(connection_.wants_input());
   receive("too late");
@@ -188,6 +189,7 @@ TEST_F(StreamConnectionTest, IdleIsWithoutAByteEitherWay) {
 
 TEST_F(StreamConnectionTest, SessionsDeadlineFiresNeverEarly) {
   script_.deadline = kStart + seconds(5);
+  connection_.refresh(now_);
   EXPECT_EQ(connection_.deadline(), kStart + seconds(5));
   connection_.on_time(kStart + seconds(5) - Duration(1));
   EXPECT_EQ(script_.told, Told{"open"});
