@@ -230,7 +230,7 @@ int Receive::run() {
   for (const Endpoint& endpoint : endpoints) settle_socket(socket, false, endpoint, chosen.transport, tally);
   const Listeners listeners(endpoints, socket, chosen.transport);
   for (const std::string& address : listeners.left_out()) complain(program, "not listening on " + address);
-  Accounting accounting(chosen, limits, tally);
+  Accounting accounting(chosen, options.threads, limits, tally);
   const auto meter = progress(*service);
   chosen.run({.service = guarded ? *guarded : *service,
               .options = options,
@@ -242,7 +242,8 @@ int Receive::run() {
                     check_descriptors(room, most_uploads);
                     print_out(greeting(chosen, listeners));
                   },
-              .account = accounting.account()},
+              .account = accounting.account(),
+              .chore = accounting.chore()},
              stop);
   if (identity_of(into) != begun)
     complain(program,

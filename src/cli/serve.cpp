@@ -198,7 +198,7 @@ void Serve::run() {
   const Signals signals(stop, write_usage_event);
   Tally tally;
   const Listeners listeners = open_listeners(where, chosen.transport, tally);
-  Accounting accounting(chosen, limits, tally);
+  Accounting accounting(chosen, options.threads, limits, tally);
   chosen.run({.service = *service,
               .options = options,
               .limits = limits,
@@ -212,7 +212,8 @@ void Serve::run() {
                     else
                       print(listening(chosen, options, listeners, tally));
                   },
-              .account = accounting.account()},
+              .account = accounting.account(),
+              .chore = accounting.chore()},
              stop);
   if (speaks_to_people()) {
     print_list(for_people(farewell(tally)));

@@ -291,6 +291,7 @@ void run(const Hosting& hosting, Stop& stop) {
 extern const Engine kCoroutines{
     .name = "coroutines",
     .summary = "C++20 coroutines on one thread, resumed by an epoll loop of joust's own",
+    .does_chores = true,
     .threads = "one",
     .run = run,
 };

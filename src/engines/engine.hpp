@@ -40,6 +40,8 @@ struct EngineOptions {
 
 // The input of one run. Everything is borrowed and outlives the run.
 struct Hosting {
+  static constexpr Duration kChoreEvery = std::chrono::milliseconds(25);
+
   Service& service;
   const EngineOptions& options;
   const Limits& limits;
@@ -53,6 +55,9 @@ struct Hosting {
   // Role serve: the account by which connections give way to those of other addresses. Null: peers beyond the
   // limit wait in the accept queue.
   Account* account = nullptr;
+  // Role serve, engines with does_chores and one loop: called by the loop while it has work, about every
+  // kChoreEvery. Empty if nothing is to be called, or a thread of its own does it.
+  std::function<void()> chore = {};
 
   bool serves() const { return !listeners.empty(); }
   // Returns how many more connections may be opened while `open` connections are open.
@@ -101,6 +106,7 @@ struct Engine {
   unsigned files_of_dial = 0;                  // and further ones until it is established
   bool several_loops = false;                  // the option `threads` applies,
   unsigned least_threads = 1;                  // with at least this number
+  bool does_chores = false;                    // with one loop: calls Hosting::chore
   bool own_threads = false;                    // of each peer: one that computes delays no other
   bool threads_share_peers = false;            // any of several threads takes a peer's next event
   std::string_view threads;                    // which threads do the work, as text: "one per connection"

@@ -114,6 +114,7 @@ extern const Engine kEpoll{
     .name = "epoll",
     .summary = "readiness events for many sockets on one thread, edge- or level-triggered",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .knobs = kKnobs,
     .run = run_loops<Polled<ReadyLoop, Epoll>>,

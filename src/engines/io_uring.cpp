@@ -257,6 +257,7 @@ extern const Engine kIoUring{
     .name = "io-uring",
     .summary = "completions instead of readiness: one system call for many operations",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .no_file_ring = "the kernel picks the buffer of each receive",
     .knobs = kUringKnobs,

@@ -175,6 +175,7 @@ extern const Engine kKqueue{
     .name = "kqueue",
     .summary = "readiness events of macOS and BSD, for many sockets on one thread",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .unavailable = kqueue_unavailable,
     .run = run,

@@ -92,6 +92,7 @@ extern const Engine kLibev{
     .name = "libev",
     .summary = "libev: a watcher for each socket on its loop, called back when it is ready",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .run = run_loops<Polled<ReadyLoop, Libev>>,
 };

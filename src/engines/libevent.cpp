@@ -118,6 +118,7 @@ extern const Engine kLibevent{
     .name = "libevent",
     .summary = "libevent: plain events on its loop, called back for each ready socket",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .run = run_loops<Polled<ReadyLoop, Libevent>>,
 };

@@ -413,6 +413,7 @@ extern const Engine kLibuv{
     .name = "libuv",
     .summary = "libuv: the event loop of Node.js, which reads and writes for its user",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .wait_errors_abort = "libuv ends the process if the kernel refuses to wait, or to watch a socket",
     .resets_unseen = "a peer is not read while nothing is wanted from it",

@@ -43,6 +43,7 @@ extern const Engine kPoll{
     .name = "poll",
     .summary = "one array of all sockets, shown to the kernel at every wait",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .run = run_loops<Polled<ReadyLoop, Poll>>,
 };

@@ -31,6 +31,7 @@ extern const Engine kSelect{
     .name = "select",
     .summary = "sets of all sockets, shown to the kernel at every wait, of any size",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per loop (-t)",
     .run = run_loops<Polled<ReadyLoop, Select>>,
 };

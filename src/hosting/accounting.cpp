@@ -94,14 +94,14 @@ void Watch::look_at_memory(std::uint64_t used, Time now) {
   account_.short_of_memory(static_cast<double>(used - goal) / static_cast<double>(used));
 }
 
-Accounting::Accounting(const Engine& engine, const Limits& limits, Tally& tally) {
+Accounting::Accounting(const Engine& engine, unsigned threads, const Limits& limits, Tally& tally) {
   // Peers of a message library have no socket of their own that could be shut down.
   const bool of_library = engine.delivery.by_message() && engine.transport != Transport::datagram;
   if (engine.separate_processes || engine.in_process || of_library) return;
   account_.emplace(std::min<std::uint64_t>(limits.connections, most_by_descriptors()), tally);
   const std::uint64_t room = limits.memory.value_or(std::max(available_memory().bytes / 4, kLeast));
   watch_.emplace(*account_, room, own_memory());
-  watching_.emplace(Watch::kPeriod, [this] { watch_->look(); });
+  if (!engine.does_chores || threads > 1) watching_.emplace(Hosting::kChoreEvery, [this] { watch_->look(); });
 }
 
 }  // namespace joust

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/periodic.hpp"
@@ -27,7 +28,6 @@ class Watch {
   // Checks these figures: the bytes used, and whether few descriptors are left.
   void look(std::uint64_t used, bool few_descriptors, Time now);
 
-  static constexpr Duration kPeriod = std::chrono::milliseconds(25);
   // While less than half of the room is used, only one call of so many looks: it costs some ten system calls.
   static constexpr unsigned kCallsOfCalm = 4;
 
@@ -50,14 +50,20 @@ std::uint64_t own_memory();
 // Returns true if at most a 16th of the open files that this process may have is left.
 bool few_descriptors_left();
 
-// The account of a server, and a thread that watches the use of its process. Exists from before the engine
-// runs until after it.
+// The account of a server, and the watch of its process: by the engine's only loop, as a second thread makes
+// each system call of a process dearer, or else by a thread. Exists from before the engine runs until after
+// it.
 class Accounting {
  public:
   // Makes no account for engines whose connections cannot give way.
-  Accounting(const Engine& engine, const Limits& limits, Tally& tally);
+  Accounting(const Engine& engine, unsigned threads, const Limits& limits, Tally& tally);
 
   Account* account() { return account_ ? &*account_ : nullptr; }
+  // For Hosting::chore.
+  std::function<void()> chore() {
+    if (!watch_ || watching_) return {};
+    return [this] { watch_->look(); };
+  }
 
  private:
   std::optional<Account> account_;

@@ -76,13 +76,14 @@ void Server::State::begin() {
 
 std::exception_ptr Server::State::serve() noexcept {
   try {
-    Accounting accounting(engine, options.limits, tally);
+    Accounting accounting(engine, engine_options.threads, options.limits, tally);
     engine.run({.service = *service,
                 .options = engine_options,
                 .limits = options.limits,
                 .tally = tally,
                 .listeners = listeners->all(),
-                .account = accounting.account()},
+                .account = accounting.account(),
+                .chore = accounting.chore()},
                stop);
     return nullptr;
   } catch (...) {

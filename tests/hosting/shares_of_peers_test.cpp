@@ -27,7 +27,7 @@ constexpr std::size_t kPlaces = 24;
 
 bool keeps_account(const Engine& engine) {
   Tally tally;
-  return Accounting(engine, {}, tally).account() != nullptr;
+  return Accounting(engine, 1, {}, tally).account() != nullptr;
 }
 
 std::vector<std::string> engines_of_streams() {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,6 +46,37 @@ struct LoopPeer : Timed, Place {
   std::optional<StreamConnection> connection;  // none while connecting
   std::size_t index = 0;                       // for LoopCore: the position in peers()
   Dial dial;
+};
+
+// The chore of a server whose only thread is that of its loop. It is done while there is work, and some times
+// after: the last work may have been the end of connections. An idle loop sleeps.
+class Chore {
+ public:
+  explicit Chore(const Hosting& hosting) : call_(hosting.chore) {}
+
+  void on_work() {
+    if (call_) left_ = kAfterWork;
+  }
+  // A turn may serve thousands of peers, so it looks at the clock itself now and then.
+  void on_peer() {
+    if (left_ > 0 && ++peers_ == kPeers) do_if_due(Clock::now());
+  }
+  void do_if_due(Time now) {
+    peers_ = 0;
+    if (left_ == 0 || now < at_) return;
+    at_ = now + Hosting::kChoreEvery;
+    --left_;
+    call_();
+  }
+  Time due() const { return left_ > 0 ? at_ : Time::max(); }
+
+ private:
+  static constexpr unsigned kAfterWork = 8, kPeers = 256;
+
+  const std::function<void()>& call_;  // may be empty
+  Time at_{};
+  unsigned left_ = 0;   // times that it is done without further work
+  unsigned peers_ = 0;  // served since the last look at the clock
 };
 
 // The bookkeeping of an event loop, for any kernel interface: peers, deadlines, pending dials, publications,
@@ -101,6 +133,7 @@ class LoopCore {
   void found_work(std::size_t ready = 1) {
     wait_strategy_.found_work(now_);
     found_ = true;
+    chore_.on_work();
     found_since_accepting_ += ready;
   }
   // Evaluates the result of a waiting call and takes the turn's time stamp. Returns the number of ready
@@ -213,6 +246,7 @@ class LoopCore {
   AcceptPause accept_again_;               // armed while accepting is paused
   bool found_ = false;                     // work was found in this turn
   std::size_t found_since_accepting_ = 0;  // peers that were ready
+  Chore chore_;
   Lateness lateness_;
   Time now_ = Clock::now();
   std::optional<Time> drain_by_;

@@ -18,7 +18,8 @@ LoopCore<Peer>::LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, s
       publications_(hosting.service.publications()),
       wait_strategy_(hosting.options.wait, hosting.options.paced),
       dials_(hosting, share(hosting.dials, group.size(), index),
-             share(hosting.vacancies, group.size(), index)) {
+             share(hosting.vacancies, group.size(), index)),
+      chore_(hosting) {
   if (publications_ != nullptr) publications_->subscribe(inbox().waker());
 }
 
@@ -52,6 +53,7 @@ template <typename Peer>
 void LoopCore<Peer>::attend(Peer& peer) {
   if (peer.leaving || !peer.connection) return;
   stamp();
+  chore_.on_peer();
   guarded(peer, [&] {
     if (!peer.connection->ended()) serve(peer);
     settle(peer);
@@ -82,6 +84,7 @@ void LoopCore<Peer>::leave(Peer& peer) {
 
 template <typename Peer>
 void LoopCore<Peer>::sweep() {
+  chore_.do_if_due(now_);
   Queue<Peer> leaving;
   leaving.take_all(leaving_);
   while (Peer* peer = leaving.pop()) {
@@ -267,6 +270,7 @@ std::optional<Time> LoopCore<Peer>::due() const {
   if (const auto dial = dials_.due()) next = std::min(next.value_or(Time::max()), *dial);
   if (next && *next <= now_ + kNextTurn) return now_;
   if (stop_.requested()) next = std::min(next.value_or(Time::max()), now_ + kLookForStop);
+  if (chore_.due() != Time::max()) next = std::min(next.value_or(Time::max()), chore_.due());
   return next;
 }
 
