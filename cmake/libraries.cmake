@@ -23,7 +23,7 @@ unset(CMAKE_REQUIRED_LIBRARIES)
 
 # Optional are those that a system may really lack, or that would burden every user. JOUST_HAVE_... is set for
 # those that are there. An engine whose library is missing keeps its row, with the reason.
-foreach(part QT ZEROMQ LIBUV LIBEVENT LIBEV MPI KQUEUE)
+foreach(part URING QT ZEROMQ LIBUV LIBEVENT LIBEV MPI KQUEUE)
   set(JOUST_HAVE_${part} "")
 endforeach()
 # joust_optional(PART MODULE) looks for a library by pkg-config.
@@ -34,7 +34,7 @@ function(joust_optional part module)
     unset(__pkg_config_checked_${upper} CACHE)  # asked again if it is wanted again
   else()
     pkg_check_modules(${upper} IMPORTED_TARGET ${module})
-    set(JOUST_HAVE_${upper} ${${upper}_FOUND} PARENT_SCOPE)
+    set(JOUST_HAVE_${upper} "${${upper}_FOUND}" PARENT_SCOPE)
   endif()
 endfunction()
 if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
@@ -51,7 +51,7 @@ joust_optional(libuv libuv>=1.40)
 joust_optional(libevent libevent_core>=2.1)
 if(NOT "qt" IN_LIST JOUST_DISABLE)
   find_package(Qt6 6.4 QUIET COMPONENTS Core Network)
-  set(JOUST_HAVE_QT ${Qt6_FOUND})
+  set(JOUST_HAVE_QT "${Qt6_FOUND}")
 endif()
 # libev has no file for pkg-config.
 if(NOT "libev" IN_LIST JOUST_DISABLE)

@@ -93,6 +93,7 @@ EngineRow row_of(const Engine& engine) {
                 .several_loops = engine.several_loops,
                 .least_threads = engine.least_threads,
                 .separate_processes = engine.separate_processes,
+                .in_build = engine.run != nullptr,
                 .in_process = engine.in_process,
                 .unavailable = engine.unavailable ? engine.unavailable() : "",
                 .not_public = std::string(engine.not_public)};
@@ -109,6 +110,10 @@ std::optional<std::string> thread_number_objection(const EngineRow& engine, std:
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const EngineRow& engine,
                                           const std::function<bool(const std::string&)>& is_option) {
+  if (!engine.in_build) {
+    choice.knobs[knob] = value;
+    return {};
+  }
   if (knob == "threads") return set_threads(choice, value, engine);
   if (knob == "transport") return set_transport(choice, value, engine);
   if (knob == "wait") {

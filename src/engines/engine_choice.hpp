@@ -41,6 +41,7 @@ struct EngineRow {
   bool several_loops = false;       // the number of its event loops or workers can be chosen,
   std::uint64_t least_threads = 1;  // and is at least this
   bool separate_processes = false;  // a process for each connection: usage of the first process says little
+  bool in_build = true;       // otherwise only its name is known, and why (`unavailable`)
   bool in_process = false;    // the service answers without a socket: no server process, no client engine
   std::string unavailable{};  // why it cannot run here; empty if it can
   std::string not_public{};   // why strangers must not reach its server; empty if they may
@@ -70,7 +71,8 @@ std::expected<Settings, std::string> settings_of_text(std::string_view text);
 
 // Sets one knob of the choice. The engine's own go to `knobs`; threads, wait, nodelay and transport, which
 // all engines have, to their members; a name for which `is_option` holds to `options`, unchecked: it belongs
-// to the protocol. The error names the allowed values and the nearest match.
+// to the protocol. The error names the allowed values and the nearest match. An engine that is not in this
+// build takes any, because it is listed with the reason and never runs.
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, const EngineRow& engine,
                                           const std::function<bool(const std::string&)>& is_option);

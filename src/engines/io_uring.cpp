@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs Linux: io_uring is an interface of Linux
+// Needs uring: liburing not found at build time: script/setup uring && script/build
 //
 // io_uring: one thread submits operations to the kernel and handles their completions.
 //
@@ -17,20 +18,17 @@
 // (a ring of buffers for each connection).
 #include "engines/io_uring/ring.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
 
-#include "engines/io_uring/available.hpp"
-#include "engines/io_uring/knobs.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
-
-#include <sys/socket.h>
-
 #include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/available.hpp"
 #include "engines/io_uring/copy_report.hpp"
+#include "engines/io_uring/knobs.hpp"
 #include "engines/io_uring/newer_kernels.hpp"
 #include "engines/io_uring/peer.hpp"
 #include "engines/loop/loop_core_impl.hpp"
@@ -236,23 +234,6 @@ void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup) {
   run_loops<UringLoop>(hosting, stop, with_knobs(setup, hosting.options, hosting.limits));
 }
 
-}  // namespace joust
-
-#endif
-
-namespace joust {
-namespace {
-
-#ifdef JOUST_HAVE_LIBURING
-void run(const Hosting& hosting, Stop& stop) {
-  run_io_uring(hosting, stop, {});
-}
-#else
-constexpr auto run = nullptr;
-#endif
-
-}  // namespace
-
 extern const Engine kIoUring{
     .name = "io-uring",
     .summary = "completions instead of readiness: one system call for many operations",
@@ -263,7 +244,7 @@ extern const Engine kIoUring{
     .knobs = kUringKnobs,
     .decided = decided_uring_knob,
     .unavailable = uring_unavailable,
-    .run = run,
+    .run = [](const Hosting& hosting, Stop& stop) { run_io_uring(hosting, stop, {}); },
 };
 
 }  // namespace joust

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs Linux: io_uring is an interface of Linux
+// Needs uring: liburing not found at build time: script/setup uring && script/build
 //
 // io-uring-pool: one thread drives the ring: it waits, accepts, receives and sends. A pool of workers (-t)
 // does the rest: it computes, and reads and writes files.
@@ -20,10 +21,6 @@
 // that are filled piece by piece (both need the completions of a peer to be handled in order, by one thread).
 #include "engines/io_uring/ring.hpp"
 
-#include "engines/io_uring/available.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -31,6 +28,7 @@
 #include <utility>
 
 #include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/available.hpp"
 #include "engines/io_uring/pool_peer.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/pool/pool_core_impl.hpp"
@@ -242,24 +240,7 @@ void UringPool::note_missing_splice(const Peer& peer) {
   hosting().tally.note("io-uring-pool: no splice, files are written from the receive buffers");
 }
 
-constexpr auto run = run_pool<UringPool>;
-
 }  // namespace
-}  // namespace joust
-
-#else
-
-namespace joust {
-namespace {
-
-constexpr auto run = nullptr;
-
-}  // namespace
-}  // namespace joust
-
-#endif
-
-namespace joust {
 
 extern const Engine kIoUringPool{
     .name = "io-uring-pool",
@@ -270,7 +251,7 @@ extern const Engine kIoUringPool{
     .threads = "one, and -t workers (or 0)",
     .no_file_ring = "the kernel picks the buffer of each receive",
     .unavailable = uring_unavailable,
-    .run = run,
+    .run = run_pool<UringPool>,
 };
 
 }  // namespace joust

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs kqueue: kqueue is the interface of macOS and BSD; libkqueue was not found when this was built
 //
 // kqueue: the counterpart of epoll on macOS and BSD: one thread, thousands of sockets, events for ready ones.
 //
@@ -21,8 +22,6 @@
 // On Linux the engine runs on libkqueue, where pkg-config finds that. Left out on purpose: level-triggered
 // filters and EVFILT_TIMER, because the deadlines of all peers need only the one of the next wait.
 #include "engines/kqueue.hpp"
-
-#ifdef JOUST_HAVE_KQUEUE
 
 #include <poll.h>
 
@@ -145,32 +144,6 @@ std::string kqueue_unavailable() {
   return error == 0 ? "" : "kqueue() fails: " + std::generic_category().message(error);
 }
 
-namespace {
-
-constexpr auto run = run_loops<Polled<ReadyLoop, Kqueue>>;
-
-}  // namespace
-}  // namespace joust
-
-#else
-
-namespace joust {
-namespace {
-
-constexpr auto run = nullptr;
-
-}  // namespace
-
-std::string kqueue_unavailable() {
-  return "kqueue is the interface of macOS and BSD; libkqueue was not found when this was built";
-}
-
-}  // namespace joust
-
-#endif
-
-namespace joust {
-
 extern const Engine kKqueue{
     .name = "kqueue",
     .summary = "readiness events of macOS and BSD, for many sockets on one thread",
@@ -178,7 +151,7 @@ extern const Engine kKqueue{
     .does_chores = true,
     .threads = "one per loop (-t)",
     .unavailable = kqueue_unavailable,
-    .run = run,
+    .run = run_loops<Polled<ReadyLoop, Kqueue>>,
 };
 
 }  // namespace joust

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
-
-#include "engines/engine.hpp"
-
-#ifdef JOUST_HAVE_KQUEUE
 #include <sys/event.h>
 
 #include <array>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "engines/engine.hpp"
 #include "engines/loop/poller.hpp"
 #include "joust/time.hpp"
-#endif
 
 namespace joust {
 
 // Returns why no kqueue can be made here; empty if one can.
 std::string kqueue_unavailable();
-
-#ifdef JOUST_HAVE_KQUEUE
 
 // The poller of kqueue; kqueue.cpp has its calls. kqueue-pool waits with it too.
 class Kqueue {
@@ -59,7 +53,5 @@ class Kqueue {
   std::vector<Event> changes_;  // for the next wait
   std::array<Event, 512> events_{};
 };
-
-#endif
 
 }  // namespace joust

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs kqueue: kqueue is the interface of macOS and BSD; libkqueue was not found when this was built
 //
 // kqueue-pool: one thread waits for all sockets in a kqueue; a pool of workers (-t) reads, computes and
 // writes.
@@ -21,15 +22,6 @@
 #include "engines/pool/ready_pool.hpp"
 
 namespace joust {
-namespace {
-
-#ifdef JOUST_HAVE_KQUEUE
-constexpr auto run = run_pool<Polled<ReadyPool, Kqueue>>;
-#else
-constexpr auto run = nullptr;
-#endif
-
-}  // namespace
 
 extern const Engine kKqueuePool{
     .name = "kqueue-pool",
@@ -39,7 +31,7 @@ extern const Engine kKqueuePool{
     .threads_share_peers = true,
     .threads = "one, and -t workers (or 0)",
     .unavailable = kqueue_unavailable,
-    .run = run,
+    .run = run_pool<Polled<ReadyPool, Kqueue>>,
 };
 
 }  // namespace joust

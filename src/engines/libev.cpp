@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs libev: libev not found at build time: script/setup loops && script/build
 //
 // libev: its loop waits, and calls back for each ready socket.
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs libevent: libevent 2.1 or newer not found at build time: script/setup loops && script/build
 //
 // libevent: its loop waits, and calls back for each ready socket.
 //

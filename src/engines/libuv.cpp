@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs libuv: libuv not found at build time: script/setup loops && script/build
 //
 // libuv: the event loop of Node.js; it reads and writes for its user, and calls back with the result.
 //

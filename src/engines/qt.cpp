@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Needs qt: Qt 6.4 or newer (Core, Network) not found at build time: script/setup qt && script/build
 //
 // qt: one event loop of Qt; sockets report by signals, and slots serve them.
 //
@@ -163,7 +164,7 @@ void QtLoop::finish_closed(QtPeer& peer) {
   receive(peer);
 }
 
-// optional/with_qt.cpp has the descriptor.
+// modules.cpp has the descriptor.
 extern "C" void joust_run_qt(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   run_in_qthread([&] { run_loops<QtLoop>(hosting, stop); });

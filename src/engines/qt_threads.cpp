@@ -84,7 +84,7 @@ void ThreadPerClient::start(std::unique_ptr<QtClient>& client) {
 
 }  // namespace
 
-// optional/with_qt.cpp has the descriptor.
+// modules.cpp has the descriptor.
 extern "C" void joust_run_qt_threads(const Hosting& hosting, Stop& stop) {
   const QtApplication application(hosting.tally);
   run_in_qthread([&] { run_loops<ThreadPerClient>(hosting, stop); });

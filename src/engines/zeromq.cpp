@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Needs Linux: the engines on ZeroMQ wait with epoll, which only Linux has
+// Needs zeromq: ZeroMQ 4.3 or newer not found at build time: script/setup zeromq && script/build
 //
 // zeromq: a ROUTER for all peers of a server, a DEALER for each connection of a client, and one thread with
 // two C++20 coroutines for each of these sockets.
@@ -24,7 +26,6 @@
 #include <new>
 
 #include "connection/tally.hpp"
-#include "engines/zeromq/engines.hpp"
 #include "engines/zeromq/loop.hpp"
 
 namespace joust {
@@ -112,7 +113,7 @@ int ZmqLoop::put(ZmqLink& link, Bytes to, const DatagramOut& datagram) {
   }
 }
 
-// optional/with_zeromq.cpp has the descriptor.
+// modules.cpp has the descriptor.
 extern "C" void joust_run_zeromq(const Hosting& hosting, Stop& stop) {
   run_zeromq(hosting, stop);
 }

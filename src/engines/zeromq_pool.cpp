@@ -14,12 +14,11 @@
 // purpose: the guide's front thread, one ROUTER that passes messages to workers over inproc and back. It
 // would be two further queues for each message, and a slow peer's replies would have to wait in it, behind
 // the back of their session.
-#include "engines/zeromq/engines.hpp"
 #include "engines/zeromq/loop.hpp"
 
 namespace joust {
 
-// optional/with_zeromq.cpp has the descriptor.
+// modules.cpp has the descriptor.
 extern "C" void joust_run_zeromq_pool(const Hosting& hosting, Stop& stop) {
   run_zeromq(hosting, stop);
 }

@@ -17,8 +17,6 @@
 namespace joust::test {
 namespace {
 
-#ifdef JOUST_HAVE_LIBURING
-
 struct Ring {
   const char* name;
   void (*run)(const Hosting&, Stop&);
@@ -204,15 +202,6 @@ TEST(UringRing, ForbiddenIsReportedWithItsCause) {
       testing::ExitedWithCode(0),
       "io_uring_setup\\(\\): Operation not permitted.* \\| io_uring_setup\\(\\): Operation not permitted");
 }
-
-#else
-
-TEST(UringRing, MissingLibraryIsTheReason) {
-  EXPECT_EQ(find_engine("io-uring")->unavailable(),
-            "liburing not found at build time: script/setup uring && script/build");
-}
-
-#endif
 
 }  // namespace
 }  // namespace joust::test

@@ -2,16 +2,13 @@
 //
 // A kernel that refuses submissions for a while, or for good. The function here takes the place of
 // liburing's.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+
+#include <cerrno>
 
 #include "engines/io_uring/available.hpp"
 #include "engines/io_uring/ring.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
-
-#include <dlfcn.h>
-
-#include <cerrno>
 
 namespace {
 
@@ -71,5 +68,3 @@ TEST_F(UringRefusals, ThatLastEndARunOnly) {
 
 }  // namespace
 }  // namespace joust::test
-
-#endif

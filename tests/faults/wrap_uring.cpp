@@ -2,8 +2,6 @@
 //
 // Calls of liburing, and the operations it submits: one that shall fail is turned into a no-op that completes
 // with that result (Linux 6.10), just before it is submitted.
-#ifdef JOUST_HAVE_LIBURING
-
 #include <liburing.h>
 
 #include <algorithm>
@@ -114,5 +112,3 @@ int __wrap_io_uring_submit_and_get_events(io_uring* ring) {
   return __real_io_uring_submit_and_get_events(ring);
 }
 }
-
-#endif

@@ -187,7 +187,8 @@ def _unguarded_includes(text):
 
 
 def engines_of_linux(tree):
-    """The engines on ZeroMQ are not built on other systems, because their library is not looked for there."""
+    """The libraries of these parts are looked for on Linux alone (cmake/libraries.cmake). Those on ZeroMQ are
+    a module (CMakeLists.txt)."""
     headers = {file.path: file.text for file in tree.files if file.is_cpp and file.path.startswith("src/")}
     known = {}
 
@@ -201,7 +202,7 @@ def engines_of_linux(tree):
     for file in tree.files:
         if not re.match(r"src/engines/(?!zeromq).*\.cpp$", file.path):
             continue
-        says_so = re.search(r"^// Needs Linux[.:]", file.text, re.M)
+        says_so = re.search(r"^// Needs (Linux|uring|zeromq)[.:]", file.text, re.M)
         if needs_linux(file.path) and not says_so:
             yield Finding(file.path, 1, "includes a header that only Linux has",
                           "Write '// Needs Linux: REASON' on top, or '// Needs Linux.' without an engine.")

@@ -13,7 +13,7 @@ from tree import Finding
 # The folders of src/ whose files are one library (CMakeLists.txt); all others are the core.
 COMMAND = re.compile(r"src/(cli|history|hosts|race|report)/")
 # Files that are compiled alone: the pages of the engines, and programs.
-ALONE = re.compile(r"src/(engines/([^/]+|optional/.*)|.*/main\.cpp|cli/program\.cpp)$")
+ALONE = re.compile(r"src/(engines/[^/]+|.*/main\.cpp|cli/program\.cpp)$")
 
 
 def names_of_a_library(tree):

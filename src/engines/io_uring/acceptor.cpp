@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/acceptor.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <sys/socket.h>
 
@@ -78,5 +76,3 @@ bool UringAcceptors::completed(const io_uring_cqe& cqe) {
 }
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -78,5 +76,3 @@ class UringAcceptors {
 };
 
 }  // namespace joust
-
-#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/available.hpp"
 
 #include <fmt/format.h>
@@ -98,8 +98,6 @@ std::string older_than(std::pair<int, int> version, std::string_view why) {
                      why);
 }
 
-#ifdef JOUST_HAVE_LIBURING
-
 namespace {
 
 struct Probed {
@@ -161,17 +159,5 @@ std::string uring_unavailable() {
   }
   return reason;
 }
-
-#else
-
-std::string uring_lacks(UringFeature /*feature*/) {
-  return {};
-}
-
-std::string uring_unavailable() {
-  return "liburing not found at build time: script/setup uring && script/build";
-}
-
-#endif
 
 }  // namespace joust

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/copy_report.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <utility>
 
@@ -22,5 +20,3 @@ void CopyReport::completed(const UringPeer& peer, const io_uring_cqe& cqe, Tally
 }
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include "connection/tally.hpp"
 #include "engines/io_uring/peer.hpp"
 
@@ -20,5 +18,3 @@ class CopyReport {
 };
 
 }  // namespace joust
-
-#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/knobs.hpp"
 
 #include <algorithm>

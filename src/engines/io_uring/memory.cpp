@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/memory.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <sys/mman.h>
 
@@ -25,5 +23,3 @@ void check_locking(int result, const char* call, const UringSetup& setup, std::u
 }
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <sched.h>
 
 #include <cerrno>
@@ -39,5 +37,3 @@ int retry_for_memory(Call&& call) {
 }
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/peer.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -205,5 +203,3 @@ void UringPeer::count(std::size_t bytes, std::uint64_t turn) {
 }
 
 }  // namespace joust
-
-#endif

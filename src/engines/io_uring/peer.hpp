@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -128,5 +126,3 @@ const Peer* upcoming_peer(const Uring& ring, unsigned ahead) {
 }
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -50,5 +48,3 @@ struct UringPoolPeer : UringPeer, PoolPeer {
 };
 
 }  // namespace joust
-
-#endif

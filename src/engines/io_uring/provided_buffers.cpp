@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/provided_buffers.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <sys/mman.h>
 
@@ -84,5 +82,3 @@ void ProvidedBuffers::publish() {
 }
 
 }  // namespace joust
-
-#endif

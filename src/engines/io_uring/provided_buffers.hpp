@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <liburing.h>
 
 #include <algorithm>
@@ -76,5 +74,3 @@ class ProvidedBuffers {
 };
 
 }  // namespace joust
-
-#endif

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/ring.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -222,5 +220,3 @@ void Uring::abandon(const std::function<void(const io_uring_cqe&)>& handle) noex
 }
 
 }  // namespace joust
-
-#endif

@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <string>
-
-#include "engines/engine.hpp"
-#include "engines/io_uring/setup.hpp"
-#include "joust/time.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 #include <liburing.h>
 #include <poll.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "engines/engine.hpp"
 #include "engines/io_uring/provided_buffers.hpp"
 #include "engines/io_uring/send_slots.hpp"
-#endif
+#include "engines/io_uring/setup.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
-
-#ifdef JOUST_HAVE_LIBURING
 
 // One io_uring with its provided buffers, made and used by one thread. It counts the operations in flight,
 // because the kernel may access the memory of an operation until its last completion.
@@ -119,6 +113,5 @@ class Uring {
 // The io-uring engine with its own set-up, for tests. Options and limits take precedence over it.
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
 
-#endif
 
 }  // namespace joust

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Needs Linux.
+// Needs uring.
 #include "engines/io_uring/send_slots.hpp"
-
-#ifdef JOUST_HAVE_LIBURING
 
 #include <sys/mman.h>
 
@@ -52,5 +50,3 @@ void SendSlots::release(Bytes slot) {
 }
 
 }  // namespace joust
-
-#endif

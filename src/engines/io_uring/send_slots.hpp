@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#ifdef JOUST_HAVE_LIBURING
-
 #include <liburing.h>
 #include <sys/uio.h>
 
@@ -38,5 +36,3 @@ class SendSlots {
 };
 
 }  // namespace joust
-
-#endif

@@ -13,7 +13,6 @@
 #include "connection/tally.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/zeromq/engines.hpp"
 #include "engines/zeromq/sockets.hpp"
 #include "net/listener.hpp"
 
@@ -175,7 +174,7 @@ void ZmqLoop::connect(Peer& peer) {
     peer.own->only = &peer;
     peer.through = peer.own.get();
     peer.joining.emplace(admission_.token(++tokens_), now());
-    peer.link = {.side = MessageLink::Side::client, .token = peer.joining->token(), .delivery = kZmqDelivery};
+    peer.link = {.side = MessageLink::Side::client, .token = peer.joining->token()};
     begin(*peer.own);
   } else if (const int error = feel(peer); error != 0) {
     return finish_dial(peer, error);
@@ -311,7 +310,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
   equip_source(hosting(), link.parts.back());
   admit_newcomer(
       link, from,
-      MessageLink{.side = MessageLink::Side::server, .token = head.token, .delivery = kZmqDelivery});
+      MessageLink{.side = MessageLink::Side::server, .token = head.token});
 }
 
 // Queues an answer to a stranger. Beyond the limit, strangers have to ask again.

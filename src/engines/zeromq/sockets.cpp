@@ -9,7 +9,6 @@
 
 #include "base/fd.hpp"
 #include "connection/tally.hpp"
-#include "engines/zeromq/engines.hpp"
 #include "net/listener.hpp"
 #include "net/target.hpp"
 
@@ -76,10 +75,9 @@ SocketFacts facts_of(int socket, const SocketOptions& options) {
 }  // namespace
 
 ZmqContext context_for(const Hosting& hosting) {
-  const auto chosen = hosting.options.knobs.find(kIoThreads);
-  const std::string count(chosen == hosting.options.knobs.end() ? kIoThreadCounts.front() : chosen->second);
   int io_threads = 1;
-  std::from_chars(count.data(), count.data() + count.size(), io_threads);
+  if (const auto chosen = hosting.options.knobs.find("io-threads"); chosen != hosting.options.knobs.end())
+    std::from_chars(chosen->second.data(), chosen->second.data() + chosen->second.size(), io_threads);
   // Two sockets for each dial: a connection that is dialled again may begin before its predecessor's socket
   // has lingered. The others are for the loops.
   const std::size_t sockets = 2 * hosting.dials + 4 * hosting.options.threads + 16;
