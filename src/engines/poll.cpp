@@ -22,9 +22,12 @@ namespace joust {
 // ppoll ignores entries with a negative descriptor. It always reports a hang-up.
 void Poll::watch(int fd, Watched& what, unsigned events) {
   if (what.armed == Watched::kUnwatched) {
+    // Both have room, or neither gets the socket: it is then no part of the next wait.
+    if (whats_.size() == whats_.capacity()) whats_.reserve(2 * whats_.size() + 16);
+    entries_.reserve(whats_.capacity());
     what.place = whats_.size();
     whats_.push_back(&what);
-    entries_.resize(whats_.size());
+    entries_.emplace_back();
   }
   what.armed = events;
   entries_[what.place] = {
