@@ -60,12 +60,10 @@ class FiberCore : public LoopCore<FiberPeer> {
  protected:
   virtual void watch(Peer& peer, unsigned events) = 0;
   static void take_reports(Reports /*reports*/) {}
-  bool awaits_stop() const { return !stopping_; }
   void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
   Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }
   void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener) { accept_peers(listener, SOCK_NONBLOCK); }
-  void request_stop() { stopping_ = true; }
   void finish_turn();
 
  private:
@@ -78,7 +76,6 @@ class FiberCore : public LoopCore<FiberPeer> {
   void arm(Peer& peer);
   void drain();
 
-  bool stopping_ = false;
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
   ReadyExchange exchange_;
 };
@@ -155,7 +152,7 @@ void FiberCore::finish_turn() {
   resume(unfinished_);
   fire_deadlines();
   pass_publications();
-  if (stopping_ && !draining()) drain();
+  if (is_stopping() && !draining()) drain();
   sweep();
 }
 

@@ -78,12 +78,10 @@ class CoroutineCore : public LoopCore<CoroutinePeer> {
  protected:
   virtual void watch(Peer& peer, unsigned events) = 0;
   static void take_reports(Reports /*reports*/) {}
-  bool awaits_stop() const { return !stopping_; }
   void start_dials() { LoopCore::start_dials(SOCK_NONBLOCK); }
   Duration next_wait() const { return unfinished_.empty() ? LoopCore::next_wait() : Duration::zero(); }
   void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener);
-  void request_stop() { stopping_ = true; }
   void finish_turn();
 
  private:
@@ -106,7 +104,6 @@ class CoroutineCore : public LoopCore<CoroutinePeer> {
   bool may_write(const Peer& peer) const { return !is_batching() && peer.may_write(); }
   void arm(Peer& peer);
 
-  bool stopping_ = false;
   Queue<Peer> unfinished_;  // more to read or to send than the turn's quota allows
   ReadyExchange exchange_;
   std::deque<Acceptor> acceptors_;
@@ -271,7 +268,7 @@ void CoroutineCore::finish_turn() {
   resume(unfinished_);
   fire_deadlines();
   pass_publications();
-  if (stopping_ && !draining()) {
+  if (is_stopping() && !draining()) {
     end_accepting(SOCK_NONBLOCK);
     acceptors_.clear();
     for (const auto& peer : peers()) peer->readable = true;  // to read input that has arrived

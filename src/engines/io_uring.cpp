@@ -69,7 +69,6 @@ class UringLoop : public LoopCore<UringLoopPeer> {
   bool has_caught_up();
   void stop_by_and_by();
 
-  bool stopping_ = false;
   std::optional<Time> all_in_;       // during a stop: when all accepted connections were open here
   std::optional<bool> mark_passed_;  // during a stop: whether the marker has completed, once submitted
   bool splice_missed_ = false;
@@ -106,14 +105,14 @@ void UringLoop::run() {
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
     pass_publications();
-    if (stopping_) stop_by_and_by();
+    if (is_stopping()) stop_by_and_by();
     sweep();
   }
   if (ring_.has_overflowed()) hosting().tally.note("io-uring: the completion queue was full at times");
 }
 
 void UringLoop::wait() {
-  const bool may_stop = stopping_ && !draining() && (!listeners().empty() || may_drain());
+  const bool may_stop = is_stopping() && !draining() && (!listeners().empty() || may_drain());
   const bool in_hurry = may_stop || acceptors_.has_newcomers();
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
@@ -124,8 +123,8 @@ void UringLoop::wait() {
 void UringLoop::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
   const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
-  if (op == Op::stop) stopping_ = stop().requested();  // the kernel may also have ended the watch
-  if (op == Op::stop && last && !stopping_) ring_.watch(stop().fd(), uring_tag(op));
+  if (op == Op::stop && stop().requested()) request_stop();  // the kernel may also have ended the watch
+  if (op == Op::stop && last && !is_stopping()) ring_.watch(stop().fd(), uring_tag(op));
   if (op == Op::mark) mark_passed_ = true;
   if (op == Op::inbox) admit_dealt();
   if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
@@ -151,7 +150,7 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
 }
 
 void UringLoop::keep_accepting() {
-  if (!stopping_ && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
+  if (!is_stopping() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
 }
 
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {

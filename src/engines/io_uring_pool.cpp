@@ -87,7 +87,7 @@ UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::
 void UringPool::run() {
   while (!over()) {
     start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
-    if (awaits_stop() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
+    if (!is_stopping() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
     wait();
     ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
     if (acceptors_.has_newcomers())
@@ -98,7 +98,7 @@ void UringPool::run() {
 }
 
 void UringPool::wait() {
-  const bool in_hurry = acceptors_.has_newcomers() || (!awaits_stop() && !draining());
+  const bool in_hurry = acceptors_.has_newcomers() || (is_stopping() && !draining());
   ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
   read_clock();
   if (ring_.completions() > 0) found_work(ring_.completions());
@@ -108,7 +108,7 @@ void UringPool::dispatch(const io_uring_cqe& cqe) {
   const Op op = op_of(cqe);
   const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
   if (op == Op::stop && stop().requested()) request_stop();
-  if (op == Op::stop && last && awaits_stop()) ring_.watch(stop().fd(), uring_tag(op));
+  if (op == Op::stop && last && !is_stopping()) ring_.watch(stop().fd(), uring_tag(op));
   if (op == Op::inbox) admit_dealt();  // clears the waker: a worker has something to report
   if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
   if (op == Op::accept) {

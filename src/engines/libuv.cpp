@@ -125,7 +125,6 @@ class LibuvLoop : public LoopCore<UvPeer> {
   std::vector<char> buffer_;
   Queue<Peer> unfinished_;
   std::uint64_t turn_ = 0;
-  bool stopping_ = false;
   unsigned turns_of_stop_ = 0;
   bool files_noted_ = false;
 };
@@ -150,7 +149,7 @@ void LibuvLoop::add_polls(Stop& stop) {
   poll(add_poll(stop.fd()), true, [](uv_poll_t* handle, int, int) {
     Poll& own = *static_cast<Poll*>(handle->data);
     ::uv_poll_stop(handle);  // it stays readable
-    own.loop->on_event([&] { own.loop->stopping_ = true; });
+    own.loop->on_event([&] { own.loop->request_stop(); });
   });
   poll(add_poll(inbox().waker().fd()), true, [](uv_poll_t* handle, int, int) {
     Poll& own = *static_cast<Poll*>(handle->data);
@@ -193,7 +192,7 @@ void LibuvLoop::run() {
   while (!over()) {
     start_dials(SOCK_NONBLOCK);
     for (Poll& each : polls_)
-      if (each.listener != nullptr && !stopping_)
+      if (each.listener != nullptr && !is_stopping())
         poll(each, !accepting_paused(), [](uv_poll_t* handle, int, int) {
           Poll& own = *static_cast<Poll*>(handle->data);
           own.loop->on_event([&] {
@@ -204,7 +203,7 @@ void LibuvLoop::run() {
     resume(unfinished_);
     fire_deadlines();
     pass_publications();
-    if (stopping_) stop_by_and_by();
+    if (is_stopping()) stop_by_and_by();
     sweep();
   }
 }
@@ -213,7 +212,7 @@ void LibuvLoop::run() {
 // has the loop wait once more.
 void LibuvLoop::wait() {
   ++turn_;
-  const bool in_hurry = !unfinished_.empty() || (stopping_ && !draining() && may_drain());
+  const bool in_hurry = !unfinished_.empty() || (is_stopping() && !draining() && may_drain());
   const Duration most = in_hurry ? Duration::zero() : next_wait();
   if (most > Duration::zero()) {
     const auto most_ms = std::chrono::ceil<std::chrono::milliseconds>(most).count();

@@ -79,6 +79,16 @@ class Chore {
   unsigned peers_ = 0;  // served since the last look at the clock
 };
 
+// Notes that a loop has been told of the stop, which it finishes by and by.
+class StopNote {
+ protected:
+  bool is_stopping() const { return stopping_; }
+  void request_stop() { stopping_ = true; }
+
+ private:
+  bool stopping_ = false;
+};
+
 // The bookkeeping of an event loop, for any kernel interface: peers, deadlines, pending dials, publications,
 // and the progress of a stop. It never waits, reads or writes.
 //
@@ -92,7 +102,7 @@ class Chore {
 // Connections are touched only by tell(), attend() and fail(), so that a pool, whose workers hold the
 // connections, needs to override tell() only.
 template <typename Peer>
-class LoopCore {
+class LoopCore : protected StopNote {
  public:
   LoopCore(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
   virtual ~LoopCore();

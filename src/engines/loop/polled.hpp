@@ -74,12 +74,12 @@ class Polled : public Core {
   void watch_doors() {
     const unsigned events = accepts() ? POLLIN : 0U;
     for (Door& door : doors_)
-      if (this->awaits_stop() && door.armed != events) poller_.watch(door.listener.fd(), door, events);
+      if (!this->is_stopping() && door.armed != events) poller_.watch(door.listener.fd(), door, events);
   }
   // The stop stays readable. A listener is forgotten before it is closed, because a process that was forked
   // may share it.
   void begin_stop() {
-    if (!this->awaits_stop()) return;
+    if (this->is_stopping()) return;
     poller_.forget(this->stop().fd(), always_.stop);
     for (Door& door : doors_) poller_.forget(door.listener.fd(), door);
     this->request_stop();

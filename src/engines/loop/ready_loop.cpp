@@ -92,7 +92,7 @@ void ReadyLoop::finish_turn() {
   resume(unfinished_);
   fire_deadlines();
   pass_publications();
-  if (stopping_) stop_by_and_by();
+  if (is_stopping()) stop_by_and_by();
   sweep();
 }
 

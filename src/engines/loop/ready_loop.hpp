@@ -25,12 +25,10 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   virtual void watch(Peer& peer, unsigned events) = 0;
   void take_reports(Reports reports) { reports_ = reports; }
 
-  bool awaits_stop() const { return !stopping_; }
   void start_dials();
   Duration next_wait() const;
   void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener);
-  void request_stop() { stopping_ = true; }
   void finish_turn();
 
  private:
@@ -42,7 +40,6 @@ class ReadyLoop : public LoopCore<ReadyPeer> {
   void stop_by_and_by();
 
   Reports reports_;
-  bool stopping_ = false;
   bool any_unseen_ = false;  // the reset of some peer is not reported: it is looked for
   Time look_at_{};
   const std::unique_ptr<ReadyExchange> exchange_;

@@ -279,7 +279,7 @@ void ThreadHost::finish_turn() {
   fire_deadlines();
   if (!pass_publications()) ::sched_yield();  // lets other threads publish
   repeat_nudges();
-  if (stopping_ && !draining_) {
+  if (is_stopping() && !draining_) {
     end_accepting(0);
     draining_ = true;
     spare_.reset();

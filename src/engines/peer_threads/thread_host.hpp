@@ -146,12 +146,10 @@ class ThreadHost : public LoopCore<HostedPeer> {
   virtual void watch(Peer& peer, unsigned events) = 0;
   static void take_reports(Reports /*reports*/) {}
 
-  bool awaits_stop() const { return !stopping_; }
   void start_dials();
   Duration next_wait() const;
   void ready_peer(Peer& peer, unsigned events, int error);
   void ready_listener(const Listener& listener);
-  void request_stop() { stopping_ = true; }
   void finish_turn();
 
  private:
@@ -167,7 +165,6 @@ class ThreadHost : public LoopCore<HostedPeer> {
 
   Publications* const publications_;
   PipePool pipes_;
-  bool stopping_ = false;
   std::atomic<bool> draining_{false};
   std::atomic<bool> ending_{false};
   Time nudge_again_ = Time::max();       // earlier while a nudge is not acknowledged

@@ -75,8 +75,6 @@ class PoolCore : public LoopCore<Peer> {
   void finish_turn();
   // A connect to a unix socket succeeds at once, so peers may wait for the workers before the wait.
   Duration next_wait() const { return batch_.empty() ? LoopCore<Peer>::next_wait() : Duration::zero(); }
-  bool awaits_stop() const { return !stopping_; }
-  void request_stop() { stopping_ = true; }
 
   // Returns true while publications wait to be passed on: no output need be sent now. Called by any thread.
   bool awaits_publications() const;
@@ -99,7 +97,6 @@ class PoolCore : public LoopCore<Peer> {
 
   Publications* const publications_;
   std::atomic<std::uint64_t> passed_{0};  // the publication count that is noted for all peers
-  bool stopping_ = false;
   Queue<Peer> batch_;  // held by the main thread, for the workers
   TaskQueue<Peer> tasks_;
 

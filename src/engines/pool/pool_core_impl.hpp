@@ -72,7 +72,7 @@ void PoolCore<Peer>::finish_turn() {
   this->fire_deadlines();
   this->pass_publications();
   passed_.store(this->passed_publications(), std::memory_order_relaxed);
-  if (stopping_ && !this->draining()) stop_by_and_by();
+  if (this->is_stopping() && !this->draining()) stop_by_and_by();
   do {
     hand_over();
     tasks_.wait_until_taken(kMostBusy);

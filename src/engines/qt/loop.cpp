@@ -38,7 +38,7 @@ QtLoop::QtLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t
   timer_.callOnTimeout(&context_, [this] { on_event([this] { armed_.reset(); }); });
   QObject::connect(&stop_notifier_, &QSocketNotifier::activated, &context_, [this] {
     stop_notifier_.setEnabled(false);  // it stays readable
-    on_event([this] { stopping_ = true; });
+    on_event([this] { request_stop(); });
   });
   QObject::connect(&inbox_notifier_, &QSocketNotifier::activated, &context_,
                    [this] { on_event([this] { take_news(); }); });
@@ -111,7 +111,7 @@ void QtLoop::note_plain_files() {
 void QtLoop::finish_iteration() {
   fire_deadlines();
   pass_publications();
-  if (stopping_ && !draining()) begin_stop();
+  if (is_stopping() && !draining()) begin_stop();
   sweep();
   start_dials(SOCK_NONBLOCK);
   quota_.reset();

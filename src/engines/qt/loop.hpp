@@ -86,7 +86,6 @@ class QtLoop : public LoopCore<QtPeer> {
   std::vector<std::unique_ptr<QtServer>> servers_;
   std::optional<std::size_t> quota_;  // peers that may still be accepted in this iteration
   bool in_iteration_ = false;
-  bool stopping_ = false;
   bool files_noted_ = false;
   std::optional<Time> armed_;  // the time for which the timer is set
   std::exception_ptr error_;   // the error that ends the run

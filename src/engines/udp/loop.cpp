@@ -130,7 +130,7 @@ void UdpLoop::watch(UdpSocket& socket) {
 
 std::span<UdpSocket* const> UdpLoop::wait() {
   start_dials(SOCK_NONBLOCK);
-  const bool at_once = !sending_.empty() || (stopping_ && !draining() && may_drain());
+  const bool at_once = !sending_.empty() || (is_stopping() && !draining() && may_drain());
   inputs_.clear();
   sends_left_ = kMostSends;
   epoll_.wait(*this, at_once ? Duration::zero() : next_wait());
@@ -141,7 +141,7 @@ void UdpLoop::ready(Watched& what, unsigned events) {
   if (what.kind == Watched::Kind::inbox)
     return admit_dealt();  // no peer is dealt here: only clears the waker
   if (what.kind == Watched::Kind::stop) {
-    stopping_ = true;
+    request_stop();
     return epoll_.forget(stop().fd(), what);  // it stays readable
   }
   auto& socket = static_cast<UdpSocket&>(what);
@@ -157,7 +157,7 @@ void UdpLoop::finish_turn() {
   if (notice_.take()) end_those_that_give_way();
   fire_deadlines();
   pass_publications();
-  if (stopping_) stop_by_and_by();
+  if (is_stopping()) stop_by_and_by();
   // Peers that only wait for a repeated question do not keep the loop from ending.
   const bool ends = draining() || !hosting().serves();
   if (ends && lingering_ > 0 && lingering_ == peers().size())
@@ -327,7 +327,7 @@ void UdpLoop::hear_stranger(UdpSocket& socket, const DatagramHead& head, const E
     answer.reply->group = group_peer_ != nullptr;
   if (answer.reply) return reply(socket, from, *answer.reply);
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
-  if (stopping_) return;
+  if (is_stopping()) return;
   const bool takes_a_place = known != nullptr && known->connection;  // the place of the old peer
   if (room(group_peer_ != nullptr ? 1 : 0) == 0 && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");

@@ -140,7 +140,6 @@ class UdpLoop : public LoopCore<UdpPeer> {
   std::vector<UdpSocket*> inputs_;    // sockets with input in this turn
   Queue<UdpSocket> sending_;
   std::size_t lingering_ = 0;  // peers that only linger
-  bool stopping_ = false;
   unsigned turns_of_stop_ = 0;
   std::size_t sends_left_ = 0;  // datagrams left to send in this turn
 };

@@ -68,7 +68,7 @@ void ZmqLoop::wait() {
     busy_.push(*server_);  // a peer that was awaited may have gone
   Duration most = busy_.empty() ? next_wait() : Duration::zero();
   const auto wait_until = [&](Time then) { most = std::clamp(then - now(), Duration::zero(), most); };
-  if (stopping_ && !draining() && may_drain()) wait_until(quiet_at_);
+  if (is_stopping() && !draining() && may_drain()) wait_until(quiet_at_);
   if (server_ && server_->is_blocked()) wait_until(server_->retry_at);
   epoll_.wait(*this, most);
 }
@@ -77,7 +77,7 @@ void ZmqLoop::ready(Watched& what, unsigned /*events*/) {
   if (what.kind == Watched::Kind::inbox)
     return admit_dealt();  // no peer is dealt here: only clears the waker
   if (what.kind == Watched::Kind::stop) {
-    stopping_ = true;
+    request_stop();
     quiet_at_ = now() + kQuiet;
     quiet_at_last_ = now() + kMostUnquiet;
     return epoll_.forget(stop().fd(), what);  // it stays readable
@@ -130,7 +130,7 @@ void ZmqLoop::retry_later(ZmqLink& link) {
 void ZmqLoop::finish_turn() {
   fire_deadlines();
   pass_publications();
-  if (stopping_) stop_by_and_by();
+  if (is_stopping()) stop_by_and_by();
   // Peers that only wait for a repeated question do not keep the loop from ending.
   const bool ends = draining() || !hosting().serves();
   if (ends && lingering_ > 0 && lingering_ == peers().size())
@@ -146,7 +146,7 @@ void ZmqLoop::stop_by_and_by() {
 // Messages that have arrived may still be with the library's threads: a stop waits until none has come for a
 // while.
 void ZmqLoop::note_arrival() {
-  if (stopping_) quiet_at_ = std::min(now() + kQuiet, quiet_at_last_);
+  if (is_stopping()) quiet_at_ = std::min(now() + kQuiet, quiet_at_last_);
 }
 
 void ZmqLoop::begin(ZmqLink& link) {
@@ -296,7 +296,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
   const Admission::Answer answer = admission_.answer(head, from, now());
   if (answer.reply) return reply(link, {std::string(as_text(from)), *answer.reply});
   if (!answer.admitted) return hosting().tally.add({.foreign = 1});
-  if (stopping_) return;
+  if (is_stopping()) return;
   const bool takes_a_place = known != nullptr && known->connection;  // the place of the old peer
   if (full() && !takes_a_place)
     return hosting().tally.note("joins were left unanswered: at the connection limit");

@@ -186,7 +186,6 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   Queue<ZmqLink> busy_;
   std::array<DatagramOut, kBatch> batch_;
   std::size_t lingering_ = 0;  // peers that only linger
-  bool stopping_ = false;
   Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
   std::optional<ZmqLink> server_;
 };
