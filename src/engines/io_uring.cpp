@@ -20,17 +20,16 @@
 
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 
-#include "engines/io_uring/acceptor.hpp"
-#include "engines/io_uring/available.hpp"
-#include "engines/io_uring/copy_report.hpp"
+#include "connection/tally.hpp"
+#include "engines/io_uring/kernel.hpp"
 #include "engines/io_uring/knobs.hpp"
-#include "engines/io_uring/newer_kernels.hpp"
-#include "engines/io_uring/peer.hpp"
+#include "engines/io_uring/on_ring.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
 
@@ -47,92 +46,77 @@ struct UringLoopPeer : UringPeer {
   std::array<iovec, 8> pieces{};  // of the send in flight
 };
 
-class UringLoop : public LoopCore<UringLoopPeer> {
+// Reports once, in the results of a run, that the kernel copied what it was asked to send without a copy.
+class CopyReport {
  public:
-  using Peer = UringLoopPeer;
+  // Call it when a send of the peer has completed, with its last completion. Bytes on loopback are copied
+  // when they change from the sending socket to the receiving one: the memory of the sender must not wait for
+  // a reader that may never read.
+  void completed(const UringPeer& peer, const io_uring_cqe& cqe, Tally& tally) {
+    const bool is_notice = (cqe.flags & IORING_CQE_F_NOTIF) != 0;
+    if (is_notice && (static_cast<unsigned>(cqe.res) & kWasCopied) != 0 && !std::exchange(copied_, true))
+      tally.note(
+          "sends=zero-copy: the kernel copied all the same, as it does on loopback and on unix sockets");
+    if (peer.copies_sends() && !std::exchange(refused_, true))
+      tally.missing(
+          "zero-copy sends: the kernel refused some, as if too little memory may be locked (ulimit -l)");
+  }
 
-  UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index, const UringSetup& setup);
+ private:
+  bool copied_ = false;
+  bool refused_ = false;
+};
+
+class UringLoop : public OnRing<LoopCore, UringLoopPeer> {
+ public:
+  using OnRing::OnRing;
   ~UringLoop() override;
   void run();
 
  private:
-  void wait();
-  void dispatch(const io_uring_cqe& cqe);
+  bool may_stop() const;
   void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
   void received(Peer& peer, const io_uring_cqe& cqe);
-  void keep_accepting();
-  void connect(Peer& peer) override;
   void serve(Peer& peer) override;
   bool let_go(Peer& peer) override { return peer.let_go(ring_); }
   void receive(Peer& peer);
   void send(Peer& peer);
-  bool has_caught_up();
   void stop_by_and_by();
 
-  std::optional<Time> all_in_;       // during a stop: when all accepted connections were open here
-  std::optional<bool> mark_passed_;  // during a stop: whether the marker has completed, once submitted
+  std::optional<Time> all_in_;  // during a stop: when all accepted connections were open here
   bool splice_missed_ = false;
   CopyReport copies_;
   std::uint64_t turn_ = 0;
   Queue<Peer> touched_;  // peers of this turn that may have output, or want input again
-  Uring ring_;           // destroyed before the peers, which belong to the base class
-  UringAcceptors acceptors_{ring_, listeners()};
 };
-
-UringLoop::UringLoop(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index,
-                     const UringSetup& setup)
-    : LoopCore(hosting, stop, group, index), ring_(setup) {
-  begin_ring(ring_, stop, inbox(), hosting.tally);
-}
 
 UringLoop::~UringLoop() {
   for (const auto& peer : peers()) peer->end_output();
-  end_ring(ring_);
 }
 
 void UringLoop::run() {
   while (!over()) {
-    start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
+    start_dials();
     keep_accepting();
-    wait();
+    wait(may_stop());
+    ++turn_;
     ring_.take_completions([this](const io_uring_cqe& cqe) {
       fetch_ahead(upcoming_peer<Peer>(ring_, 3),
                   upcoming_peer<Peer>(ring_, 6));  // memory is slower than one completion
-      dispatch(cqe);
+      if (Peer* const peer = take(cqe)) completed(*peer, op_of(cqe), cqe);
     });
-    if (acceptors_.has_newcomers())
-      acceptors_.admit(accept_quota(), [this](Fd socket) { accepted(std::move(socket)); });
+    admit_newcomers();
     while (Peer* peer = touched_.pop()) attend(*peer);
     fire_deadlines();
     pass_publications();
     if (is_stopping()) stop_by_and_by();
     sweep();
   }
-  if (ring_.has_overflowed()) hosting().tally.note("io-uring: the completion queue was full at times");
+  note_overflow("io-uring");
 }
 
-void UringLoop::wait() {
-  const bool may_stop = is_stopping() && !draining() && (!listeners().empty() || may_drain());
-  const bool in_hurry = may_stop || acceptors_.has_newcomers();
-  ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
-  read_clock();
-  ++turn_;
-  if (ring_.completions() > 0) found_work(ring_.completions());
-}
-
-void UringLoop::dispatch(const io_uring_cqe& cqe) {
-  const Op op = op_of(cqe);
-  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
-  if (op == Op::stop && stop().requested()) request_stop();  // the kernel may also have ended the watch
-  if (op == Op::stop && last && !is_stopping()) ring_.watch(stop().fd(), uring_tag(op));
-  if (op == Op::mark) mark_passed_ = true;
-  if (op == Op::inbox) admit_dealt();
-  if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
-  if (op == Op::accept) {
-    if (!acceptors_.completed(cqe)) pause_accepting(Lack::resource);
-  } else if (Peer* const peer = peer_of<Peer>(cqe)) {
-    completed(*peer, op, cqe);
-  }
+bool UringLoop::may_stop() const {
+  return is_stopping() && !draining() && (!listeners().empty() || may_drain());
 }
 
 void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
@@ -149,21 +133,12 @@ void UringLoop::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
   if (!peer.leaving) touched_.push(peer);
 }
 
-void UringLoop::keep_accepting() {
-  if (!is_stopping() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
-}
-
 void UringLoop::received(Peer& peer, const io_uring_cqe& cqe) {
   if (cqe.res <= 0) return peer.received(cqe.res, {}, now());
   peer.count(static_cast<std::size_t>(cqe.res), turn_);
   if (!splice_missed_ && peer.live() && (splice_missed_ = peer.connection->store().has_value()))
     hosting().tally.note("io-uring: no splice, files are written from the receive buffers");
   ring_.buffers().for_each_chunk(cqe, [&](Bytes chunk) { peer.received(cqe.res, chunk, now()); });
-}
-
-void UringLoop::connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
 }
 
 // Starts the operations that the connection wants and that are not in flight. A peer beyond its read quota is
@@ -202,24 +177,10 @@ void UringLoop::send(Peer& peer) {
         std::span(peer.pieces).first(count));  // 0: reading a file has failed, and no other output exists
 }
 
-// With SQPOLL, bytes that have arrived may not have been received or completed yet. The kernel's thread works
-// in order, so the completion of a marker follows those of all earlier receives.
-bool UringLoop::has_caught_up() {
-  if (mark_passed_) return *mark_passed_;
-  if (std::ranges::any_of(peers(), [](const auto& peer) { return peer->has_unread(); })) return false;
-  io_uring_prep_nop(ring_.prepare(uring_tag(Op::mark)));
-  mark_passed_ = false;
-  return false;
-}
-
 // The stop. The accepts end; loop 0 accepts the peers left in the queue, and each loop admits the peers dealt
 // to it. A turn later the bytes sent before the stop have arrived, and the sessions are asked to finish.
 void UringLoop::stop_by_and_by() {
-  if (draining()) return;
-  if (!acceptors_.end()) return;
-  acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
-  end_accepting(0);
-  if (!may_drain()) return;
+  if (draining() || !end_accepts() || !may_drain()) return;
   if (!all_in_) {
     all_in_ = now();
     return admit_dealt();

@@ -24,12 +24,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
-#include "engines/io_uring/acceptor.hpp"
-#include "engines/io_uring/available.hpp"
-#include "engines/io_uring/pool_peer.hpp"
+#include "engines/io_uring/kernel.hpp"
+#include "engines/io_uring/on_ring.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/pool/pool_core_impl.hpp"
 
@@ -38,19 +40,47 @@ namespace {
 
 using Op = UringOp;
 
-class UringPool : public PoolCore<UringPoolPeer> {
- public:
-  using Peer = UringPoolPeer;
+// A peer whose operations the main thread submits, and whose session works in a pool. When an operation
+// completes, the main thread fills in the result and leaves a note; the holder that finds the note reads it.
+// No second operation of the kind begins before the main thread has got the peer back, but the poll for a
+// hang-up goes on.
+struct UringPoolPeer : UringPeer, PoolPeer {
+  using UringPeer::UringPeer;
 
+  enum Event : unsigned { kReceived = 1, kSent = 2, kRoom = 4, kHungUp = 8 };
+  struct Received {
+    int result;
+    unsigned flags;
+    Bytes bytes;
+  };
+  std::optional<Received> arrived;  // set until its buffer is given back
+  int sent_result = 0;
+  std::atomic<int> hang_up_result = 0;  // the latest result: that poll goes on
+
+  // Used by the holder:
+  enum class Outgoing : std::uint8_t { nothing, pieces, room, submitted };
+  bool consumed = false;                  // `arrived` has been handled
+  Outgoing outgoing = Outgoing::nothing;  // for the main thread to submit
+  std::array<iovec, 64> pieces{};         // many, because each send takes two hand-overs
+  std::size_t count = 0;                  // the number of pieces to send
+  bool asks_for_stop = false;             // the stop is to be passed to the session when the peer is quiet:
+  bool is_quiet = false;                  // no receive is in flight, and none begins until then
+
+  // Called by the main thread.
+  void give_buffer_back(Uring& ring) {
+    if (arrived && (arrived->flags & IORING_CQE_F_BUFFER) != 0)
+      ring.buffers().give_back(arrived->result, arrived->flags);
+    arrived.reset();
+  }
+};
+
+class UringPool : public OnRing<PoolCore, UringPoolPeer> {
+ public:
   UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index);
-  ~UringPool() override { end_ring(ring_); }
   void run();
 
  private:
-  void wait();
-  void dispatch(const io_uring_cqe& cqe);
   void completed(Peer& peer, Op op, const io_uring_cqe& cqe);
-  void connect(Peer& peer) override;
   void returned(Peer& peer) override;
   void receive(Peer& peer);
   bool let_go(Peer& peer) override;
@@ -65,8 +95,6 @@ class UringPool : public PoolCore<UringPoolPeer> {
   bool rest(Peer& /*peer*/) override { return false; }  // only the main thread may submit
 
   std::atomic_flag splice_missed_;
-  Uring ring_;  // destroyed before the peers, which belong to the base class
-  UringAcceptors acceptors_{ring_, listeners()};
 };
 
 UringSetup setup_of(const Hosting& hosting) {
@@ -78,44 +106,22 @@ UringSetup setup_of(const Hosting& hosting) {
 }
 
 UringPool::UringPool(const Hosting& hosting, Stop& stop, LoopGroup& group, std::size_t index)
-    : PoolCore(hosting, stop, group, index), ring_(setup_of(hosting)) {
-  begin_ring(ring_, stop, inbox(), hosting.tally);
-}
+    : OnRing(hosting, stop, group, index, setup_of(hosting)) {}
 
 // The main thread.
 
 void UringPool::run() {
   while (!over()) {
-    start_dials(0);  // blocking: on non-blocking sockets io_uring would complete with EAGAIN
-    if (!is_stopping() && !accepting_paused() && !acceptors_.keep_on(room())) pause_accepting(Lack::place);
-    wait();
-    ring_.take_completions([this](const io_uring_cqe& cqe) { dispatch(cqe); });
-    if (acceptors_.has_newcomers())
-      acceptors_.admit(accept_quota(), [this](Fd socket) { accepted(std::move(socket)); });
+    start_dials();
+    keep_accepting();
+    wait(is_stopping() && !draining());
+    ring_.take_completions([this](const io_uring_cqe& cqe) {
+      if (Peer* const peer = take(cqe)) completed(*peer, op_of(cqe), cqe);
+    });
+    admit_newcomers();
     finish_turn();
   }
-  if (ring_.has_overflowed()) hosting().tally.note("io-uring-pool: the completion queue was full at times");
-}
-
-void UringPool::wait() {
-  const bool in_hurry = acceptors_.has_newcomers() || (is_stopping() && !draining());
-  ring_.submit_and_wait(in_hurry ? Duration::zero() : next_wait());
-  read_clock();
-  if (ring_.completions() > 0) found_work(ring_.completions());
-}
-
-void UringPool::dispatch(const io_uring_cqe& cqe) {
-  const Op op = op_of(cqe);
-  const bool last = (cqe.flags & IORING_CQE_F_MORE) == 0;
-  if (op == Op::stop && stop().requested()) request_stop();
-  if (op == Op::stop && last && !is_stopping()) ring_.watch(stop().fd(), uring_tag(op));
-  if (op == Op::inbox) admit_dealt();  // clears the waker: a worker has something to report
-  if (op == Op::inbox && last) ring_.watch(inbox().waker().fd(), uring_tag(op));
-  if (op == Op::accept) {
-    if (!acceptors_.completed(cqe)) pause_accepting(Lack::resource);
-  } else if (Peer* const peer = peer_of<Peer>(cqe)) {
-    completed(*peer, op, cqe);
-  }
+  note_overflow("io-uring-pool");
 }
 
 // The worker that holds the peer, if any, reads the results only when it finds the note.
@@ -140,11 +146,6 @@ void UringPool::completed(Peer& peer, Op op, const io_uring_cqe& cqe) {
     events = Peer::kHungUp;
   }
   hand(peer, events * Holding::kEvents);
-}
-
-void UringPool::connect(Peer& peer) {
-  const Endpoint& to = endpoint_of(peer);
-  io_uring_prep_connect(peer.prepare(ring_, Op::connect), peer.socket.get(), to.raw(), to.size);
 }
 
 // Starts the operations that the connection wants and that are not in flight. A receive that found no buffer
@@ -186,10 +187,7 @@ void UringPool::be_quiet(Peer& peer) {
 
 // The stop: the accepts end, the peers left in the queue are accepted, and the sessions are asked to finish.
 void UringPool::stop_by_and_by() {
-  if (!acceptors_.end()) return;
-  acceptors_.admit_all([this](Fd socket) { accepted(std::move(socket)); });
-  end_accepting(0);
-  begin_drain();
+  if (end_accepts()) begin_drain();
 }
 
 // The steps of a peer's holder.

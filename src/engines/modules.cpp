@@ -133,8 +133,7 @@ extern constinit const Engine kZeroMqPool = on_zeromq({
     .summary = "ZeroMQ: a ROUTER and coroutines on each thread; no sender is held back alone",
     .several_loops = true,
     .threads = "-t, and io-threads",
-    .run =
-        [](const Hosting& hosting, Stop& stop) { kZmqModule.run("joust_run_zeromq_pool", hosting, stop); },
+    .run = [](const Hosting& hosting, Stop& stop) { kZmqModule.run("joust_run_zeromq_pool", hosting, stop); },
 });
 
 }  // namespace joust

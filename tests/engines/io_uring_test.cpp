@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engines/forbidding.hpp"
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/kernel.hpp"
 #include "engines/io_uring/ring.hpp"
 #include "engines/running.hpp"
 

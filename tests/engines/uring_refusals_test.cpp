@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/kernel.hpp"
 #include "engines/io_uring/ring.hpp"
 
 namespace {

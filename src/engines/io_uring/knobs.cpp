@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/kernel.hpp"
 
 namespace joust {
 namespace {

@@ -11,7 +11,7 @@
 #include <cerrno>
 
 #include "engines/files/file_io.hpp"
-#include "engines/io_uring/newer_kernels.hpp"
+#include "engines/io_uring/kernel.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {
@@ -46,18 +46,6 @@ UringOp op_of(const io_uring_cqe& cqe) {
 
 void* owner_of(const io_uring_cqe& cqe) {
   return reinterpret_cast<void*>(cqe.user_data & ~kOpMask);
-}
-
-void begin_ring(Uring& ring, const Stop& stop, Inbox& inbox, Tally& tally) {
-  for (const std::string& feature : ring.missing()) tally.missing(feature);
-  ring.watch(stop.fd(), uring_tag(UringOp::stop));
-  ring.watch(inbox.waker().fd(), uring_tag(UringOp::inbox));
-}
-
-void end_ring(Uring& ring) noexcept {
-  ring.abandon([](const io_uring_cqe& cqe) {
-    if (op_of(cqe) == UringOp::accept) const Fd unwanted(cqe.res);
-  });
 }
 
 io_uring_sqe* UringPeer::prepare(Uring& ring, UringOp op) {

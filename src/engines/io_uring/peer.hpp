@@ -106,11 +106,6 @@ std::uint64_t uring_tag(UringOp op, const void* owner = nullptr);
 UringOp op_of(const io_uring_cqe& cqe);
 void* owner_of(const io_uring_cqe& cqe);
 
-// Begin and end every loop on a ring. begin_ring() watches the stop and the inbox, and counts the features
-// that are missing. end_ring() waits for the end of all operations, and closes sockets accepted meanwhile.
-void begin_ring(Uring& ring, const Stop& stop, Inbox& inbox, Tally& tally);
-void end_ring(Uring& ring) noexcept;
-
 // Returns the peer that owns a completion. The peers of an engine are of its own type, derived from
 // UringPeer.
 template <typename Peer>

@@ -10,8 +10,7 @@
 #include <cerrno>
 
 #include "base/check.hpp"
-#include "engines/io_uring/memory.hpp"
-#include "engines/io_uring/newer_kernels.hpp"
+#include "engines/io_uring/kernel.hpp"
 #include "engines/loop/wait_strategy.hpp"
 
 namespace joust {

@@ -13,9 +13,8 @@
 #include <vector>
 
 #include "engines/engine.hpp"
-#include "engines/io_uring/provided_buffers.hpp"
-#include "engines/io_uring/send_slots.hpp"
-#include "engines/io_uring/setup.hpp"
+#include "engines/io_uring/buffers.hpp"
+#include "engines/io_uring/knobs.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
@@ -112,6 +111,5 @@ class Uring {
 
 // The io-uring engine with its own set-up, for tests. Options and limits take precedence over it.
 void run_io_uring(const Hosting& hosting, Stop& stop, UringSetup setup);
-
 
 }  // namespace joust

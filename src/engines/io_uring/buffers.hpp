@@ -2,14 +2,23 @@
 #pragma once
 
 #include <liburing.h>
+#include <sched.h>
+#include <sys/uio.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "engines/io_uring/setup.hpp"
+#include "engines/io_uring/knobs.hpp"
 #include "joust/bytes.hpp"
+#include "joust/time.hpp"
 
+// Memory that the kernel uses together with a ring, and calls of the kernel that lock memory.
 namespace joust {
 
 // Provided buffers: the kernel takes one when bytes arrive, so idle connections hold none. With incremental
@@ -72,5 +81,45 @@ class ProvidedBuffers {
   io_uring_buf_ring* ring_;
   int unpublished_ = 0;
 };
+
+// Registered memory to send from: the kernel looks its pages up once, and not for each send. A session's
+// output is not registered, so it is copied into a slot, which is in use until the kernel has released it.
+class SendSlots {
+ public:
+  static constexpr unsigned short kBuffer = 0;  // the index of the registered memory
+
+  // Throws std::system_error if the kernel refuses.
+  SendSlots(io_uring& ring, const UringSetup& setup);
+  ~SendSlots();
+  SendSlots(const SendSlots&) = delete;
+  SendSlots& operator=(const SendSlots&) = delete;
+
+  // Returns a slot with the beginning of `pieces`. Nothing if all slots are in use.
+  std::optional<Bytes> fill(std::span<const iovec> pieces);
+  void release(Bytes slot);
+
+ private:
+  std::byte* memory_;
+  std::vector<std::byte*> free_;
+};
+
+// Throws std::system_error for a negative result. If a limit of locked memory may be the cause, the error
+// reports it. `registered`: bytes of the ring's buffers that the kernel is to keep in memory.
+void check_locking(int result, const char* call, const UringSetup& setup, std::uint64_t registered = 0);
+
+inline constexpr Duration kMemoryAtMost = std::chrono::milliseconds(100);
+
+// Repeats a call while no memory can be locked. The memory of a ring that was closed just before, such as the
+// probing one, is given back a moment later.
+template <typename Call>
+int retry_for_memory(Call&& call) {
+  const Time until = Clock::now() + kMemoryAtMost;
+  int result = call();
+  while (result == -ENOMEM && Clock::now() < until) {
+    ::sched_yield();
+    result = call();
+  }
+  return result;
+}
 
 }  // namespace joust

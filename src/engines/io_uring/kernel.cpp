@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs uring.
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/kernel.hpp"
 
 #include <fmt/format.h>
 #include <linux/capability.h>
@@ -18,7 +18,6 @@
 #include <thread>
 #include <utility>
 
-#include "engines/io_uring/newer_kernels.hpp"
 #include "engines/io_uring/ring.hpp"
 
 namespace joust {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs uring.
-#include "engines/io_uring/acceptor.hpp"
+#include "engines/io_uring/on_ring.hpp"
 
 #include <sys/socket.h>
 
@@ -73,6 +73,12 @@ bool UringAcceptors::completed(const io_uring_cqe& cqe) {
   Accepted next = static_cast<UringAcceptor*>(owner_of(cqe))->completed(cqe);
   if (next.outcome == AcceptOutcome::accepted) newcomers_.push_back(std::move(next.socket));
   return next.outcome != AcceptOutcome::busy;
+}
+
+void end_ring(Uring& ring) noexcept {
+  ring.abandon([](const io_uring_cqe& cqe) {
+    if (op_of(cqe) == UringOp::accept) const Fd unwanted(cqe.res);
+  });
 }
 
 }  // namespace joust

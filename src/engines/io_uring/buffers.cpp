@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: MIT
 // Needs uring.
-#include "engines/io_uring/provided_buffers.hpp"
+#include "engines/io_uring/buffers.hpp"
 
 #include <sys/mman.h>
 
 #include <bit>
-#include <cerrno>
-#include <cstdint>
+#include <cstring>
 #include <utility>
 
-#include "engines/io_uring/memory.hpp"
-#include "engines/io_uring/newer_kernels.hpp"
+#include "base/check.hpp"
+#include "engines/io_uring/kernel.hpp"
 
 namespace joust {
+namespace {
+
+// All slots together are locked memory, of which the rings of a user may often have no more than 8 MiB:
+// enough for three loops.
+constexpr std::size_t kSlots = 64;
+constexpr std::size_t kSlotBytes = 32 << 10;
+constexpr std::size_t kAllBytes = kSlots * kSlotBytes;
+
+// Maps memory that is used when it is touched. Throws std::system_error. (liburing 2.3 has
+// io_uring_register_buf_ring, but does not map the memory.)
+std::byte* map_memory(std::size_t bytes) {
+  void* const memory =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) checked(-1, "mmap({})", bytes);
+  return static_cast<std::byte*>(memory);
+}
+
+}  // namespace
+
+void check_locking(int result, const char* call, const UringSetup& setup, std::uint64_t registered) {
+  const RingSize size{setup.submissions, setup.completions, registered};
+  if (result < 0) checked_number(-result, "{}", refused_call(call, -result, size));
+}
 
 ProvidedBuffers::ProvidedBuffers(io_uring& ring, const UringSetup& setup)
     : ring_bytes_(std::max(setup.buffers, setup.filled_buffers) * sizeof(io_uring_buf)),
@@ -79,6 +101,35 @@ void ProvidedBuffers::add(unsigned id) {
 
 void ProvidedBuffers::publish() {
   io_uring_buf_ring_advance(ring_, std::exchange(unpublished_, 0));
+}
+
+SendSlots::SendSlots(io_uring& ring, const UringSetup& setup) : memory_(map_memory(kAllBytes)) {
+  const iovec all{memory_, kAllBytes};
+  const int result = retry_for_memory([&] { return io_uring_register_buffers(&ring, &all, 1); });
+  if (result < 0) ::munmap(memory_, kAllBytes);
+  check_locking(result, "io_uring_register_buffers()", setup, kAllBytes);
+  for (std::size_t slot = kSlots; slot > 0; --slot) free_.push_back(memory_ + (slot - 1) * kSlotBytes);
+}
+
+SendSlots::~SendSlots() {
+  ::munmap(memory_, kAllBytes);
+}
+
+std::optional<Bytes> SendSlots::fill(std::span<const iovec> pieces) {
+  if (free_.empty()) return std::nullopt;
+  std::byte* const slot = free_.back();
+  free_.pop_back();
+  std::size_t size = 0;
+  for (const iovec& piece : pieces) {
+    const std::size_t part = std::min(piece.iov_len, kSlotBytes - size);
+    std::memcpy(slot + size, piece.iov_base, part);
+    size += part;
+  }
+  return Bytes(slot, size);
+}
+
+void SendSlots::release(Bytes slot) {
+  free_.push_back(memory_ + (slot.data() - memory_));
 }
 
 }  // namespace joust

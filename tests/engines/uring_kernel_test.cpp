@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/io_uring/available.hpp"
+#include "engines/io_uring/kernel.hpp"
 
 #include <gtest/gtest.h>
 
