@@ -30,7 +30,7 @@
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_exchange.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 namespace {

@@ -33,7 +33,7 @@
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_exchange.hpp"
+#include "engines/loop/ready.hpp"
 #include "net/listener.hpp"
 
 namespace joust {

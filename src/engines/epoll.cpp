@@ -24,8 +24,8 @@
 #include "base/check.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/ready.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 namespace {

@@ -31,7 +31,7 @@
 
 #include "base/check.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 namespace {

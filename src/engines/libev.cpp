@@ -19,9 +19,9 @@
 #include <system_error>
 #include <utility>
 
-#include "engines/loop/called_back.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/poller.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 namespace {

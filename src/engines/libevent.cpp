@@ -22,9 +22,9 @@
 #include <system_error>
 
 #include "base/check.hpp"
-#include "engines/loop/called_back.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/poller.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 namespace {

@@ -25,8 +25,8 @@
 #include <deque>
 #include <system_error>
 
-#include "engines/loop/called_back.hpp"
 #include "engines/loop/loop_core_impl.hpp"
+#include "engines/loop/poller.hpp"
 #include "engines/loop/ready_io.hpp"
 
 namespace joust {

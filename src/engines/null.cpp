@@ -22,8 +22,8 @@
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
-#include "engines/loop/vacancies.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/dials.hpp"
+#include "engines/loop/waiting.hpp"
 #include "net/stop.hpp"
 #include "net/waker.hpp"
 

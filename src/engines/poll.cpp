@@ -15,7 +15,7 @@
 #include "engines/poll.hpp"
 
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 

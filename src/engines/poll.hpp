@@ -9,7 +9,7 @@
 #include "base/system/ppoll.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/poller.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 

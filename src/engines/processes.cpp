@@ -34,10 +34,9 @@
 #include "engines/forking/parent.hpp"
 #include "engines/forking/process.hpp"
 #include "engines/loop/blocking_read.hpp"
-#include "engines/loop/lateness.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
 

@@ -23,7 +23,7 @@
 #include "engines/select.hpp"
 
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/ready.hpp"
 
 namespace joust {
 

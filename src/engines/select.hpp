@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engines/loop/poller.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 

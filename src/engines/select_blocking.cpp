@@ -34,7 +34,7 @@
 #include "base/system/sockets.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/polled.hpp"
-#include "engines/loop/ready_loop.hpp"
+#include "engines/loop/ready.hpp"
 #include "engines/select.hpp"
 #include "net/socket_options.hpp"
 

@@ -9,7 +9,7 @@
 //
 // Good at: being read. Each duty of docs/howto/add-an-engine.md is marked by its number where it is
 // fulfilled. Bad at: speed, because each change of interest costs a system call. An engine for a readiness
-// interface needs less code than this: it derives from ReadyLoop (loop/ready_loop.hpp), which implements the
+// interface needs less code than this: it derives from ReadyLoop (loop/ready.hpp), which implements the
 // steps below; poll.cpp is an example. Left out on purpose: splice.
 #include "engines/template.hpp"
 

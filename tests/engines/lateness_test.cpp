@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/loop/lateness.hpp"
+#include "engines/loop/waiting.hpp"
 
 #include <gtest/gtest.h>
 

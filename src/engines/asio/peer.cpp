@@ -10,8 +10,8 @@
 #include "engines/asio/run.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/open_session.hpp"
-#include "engines/loop/wait_strategy.hpp"
 #include "engines/loop/ready_io.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 namespace {

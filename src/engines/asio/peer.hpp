@@ -14,8 +14,8 @@
 #include "connection/stream_connection.hpp"
 #include "engines/asio/library.hpp"
 #include "engines/asio/reserve.hpp"
-#include "engines/loop/lateness.hpp"
 #include "engines/loop/queue.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engines/loop/loops.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 namespace {

@@ -23,7 +23,7 @@
 #include "engines/forking/process.hpp"
 #include "engines/forking/signals.hpp"
 #include "engines/loop/loops.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/check.hpp"
 #include "engines/io_uring/kernel.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 
 namespace joust {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <deque>
 
-#include "engines/loop/ready_exchange.hpp"
+#include "engines/loop/ready.hpp"
 #include "engines/pool/pool_core.hpp"
 
 namespace joust {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engines/loop/queue.hpp"
-#include "engines/loop/wait_strategy.hpp"
+#include "engines/loop/waiting.hpp"
 #include "joust/time.hpp"
 
 namespace joust {
