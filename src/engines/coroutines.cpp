@@ -29,7 +29,6 @@
 #include <stdexcept>
 
 #include "engines/coroutines/task.hpp"
-#include "engines/coroutines/waiter.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/polled.hpp"

@@ -14,7 +14,7 @@
 // another core than the wait, and takes one more system call. EPOLLONESHOT makes the pool safe: after a
 // report the kernel is silent about that socket until the worker, having read all, watches it again. So no
 // two workers read from one socket, and none of them reads a descriptor that another has closed: only the
-// main thread closes. `-t 0` does all of this in the main thread, to compare. pool/holding.hpp explains who
+// main thread closes. `-t 0` does all of this in the main thread, to compare. pool/hand_over.hpp explains who
 // may use a peer, and how deadlines, publications and the stop reach one that a worker holds. Left out on
 // purpose: workers that wait in epoll themselves (the kernel wakes each of them, and the loop's deadlines
 // have no owner), and a queue for each worker, because a slow peer would then delay those behind it.

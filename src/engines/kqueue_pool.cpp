@@ -13,9 +13,9 @@
 // Good and bad at: the same as epoll-pool. EV_DISPATCH takes the place of EPOLLONESHOT: after a report the
 // filter is disabled, until the worker that has read all enables it again, with a kevent of its own. But each
 // direction has its filter: while a worker holds a peer whose input was reported, the report of its output
-// may follow. It becomes a note that the worker finds (pool/holding.hpp). A peer from which nothing is wanted
-// is watched for a reset by a filter with EV_CLEAR instead: it reports each change once, where an enabled one
-// would report the same unread bytes again and again. kqueue.cpp has the traps of EV_EOF.
+// may follow. It becomes a note that the worker finds (pool/hand_over.hpp). A peer from which nothing is
+// wanted is watched for a reset by a filter with EV_CLEAR instead: it reports each change once, where an
+// enabled one would report the same unread bytes again and again. kqueue.cpp has the traps of EV_EOF.
 #include "engines/kqueue.hpp"
 
 #include "engines/loop/polled.hpp"

@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "engines/coroutines/task.hpp"
-#include "engines/coroutines/waiter.hpp"
 #include "engines/udp/calls.hpp"
 #include "engines/udp/loop.hpp"
 

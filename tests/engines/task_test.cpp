@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "engines/coroutines/waiter.hpp"
 
 namespace joust {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "engines/asio/library.hpp"
 #include "engines/asio/peer.hpp"
-#include "engines/asio/reserve.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 #include "engines/loop/queue.hpp"

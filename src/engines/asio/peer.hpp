@@ -13,7 +13,6 @@
 
 #include "connection/stream_connection.hpp"
 #include "engines/asio/library.hpp"
-#include "engines/asio/reserve.hpp"
 #include "engines/loop/queue.hpp"
 #include "engines/loop/waiting.hpp"
 

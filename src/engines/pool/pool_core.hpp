@@ -14,8 +14,7 @@
 
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/queue.hpp"
-#include "engines/pool/holding.hpp"
-#include "engines/pool/task_queue.hpp"
+#include "engines/pool/hand_over.hpp"
 
 namespace joust {
 
@@ -97,7 +96,7 @@ class PoolCore : public LoopCore<Peer> {
 
   Publications* const publications_;
   std::atomic<std::uint64_t> passed_{0};  // the publication count that is noted for all peers
-  Queue<Peer> batch_;  // held by the main thread, for the workers
+  Queue<Peer> batch_;                     // held by the main thread, for the workers
   TaskQueue<Peer> tasks_;
 
   std::mutex mutex_;

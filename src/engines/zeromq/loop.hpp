@@ -17,7 +17,6 @@
 #include "connection/peer_table.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/coroutines/task.hpp"
-#include "engines/coroutines/waiter.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/dials.hpp"
 #include "engines/loop/loop_core.hpp"

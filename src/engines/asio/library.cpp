@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/asio/reserve.hpp"
+#include "engines/asio/library.hpp"
 
 #include <algorithm>
 #include <functional>
