@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The ring buffer between a socket and a file: its pieces, and files that write less or nothing.
-#include "engines/files/file_ring.hpp"
+#include "engines/files/file_input.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

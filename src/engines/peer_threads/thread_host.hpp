@@ -17,7 +17,7 @@
 #include "base/fd.hpp"
 #include "connection/stream_connection.hpp"
 #include "engines/engine.hpp"
-#include "engines/files/pipe_pool.hpp"
+#include "engines/files/file_io.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/poller.hpp"
 #include "engines/loop/queue.hpp"
