@@ -32,7 +32,6 @@
 #include "connection/stream_connection.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/forking/parent.hpp"
-#include "engines/forking/process.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/ready_io.hpp"

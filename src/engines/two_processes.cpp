@@ -31,7 +31,6 @@
 
 #include "base/sigpipe.hpp"
 #include "engines/forking/parent.hpp"
-#include "engines/forking/process.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/loop_core_impl.hpp"

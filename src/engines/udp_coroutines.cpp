@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "engines/coroutines/task.hpp"
-#include "engines/udp/calls.hpp"
 #include "engines/udp/loop.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust {
 namespace {

@@ -29,9 +29,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "engines/udp/calls.hpp"
 #include "engines/udp/loop.hpp"
 #include "engines/udp/multicast.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust {
 namespace {

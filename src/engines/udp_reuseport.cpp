@@ -17,8 +17,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "engines/udp/calls.hpp"
 #include "engines/udp/loop.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust {
 namespace {

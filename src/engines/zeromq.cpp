@@ -15,7 +15,7 @@
 // one queue for all its peers, so a session that wants nothing cannot hold its own peer back: its input is
 // held, and beyond a limit its connection ends, counted as a failure. Towards a peer back-pressure exists: a
 // full pipe leaves the rest with the session. A peer's end is not reported: see zeromq/loop.hpp, which has
-// the loop; zeromq/sockets.cpp has the options, and the reasons for them. Where descriptors run out, the
+// the loop; zeromq/library.cpp has the options, and the reasons for them. Where descriptors run out, the
 // library's accept spins. Bad too where peers are not trusted: a message of endless parts takes all memory,
 // and a peer that guesses the number that the ROUTER gives next ends the program (an assertion of the
 // library). Peers without ZMTP 3 are cut off, because they could end the program while it stops. Left out on

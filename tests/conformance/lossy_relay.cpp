@@ -11,7 +11,7 @@
 #include "base/check.hpp"
 #include "conformance/group_sockets.hpp"
 #include "conformance/peer.hpp"
-#include "engines/udp/calls.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust::conformance {
 

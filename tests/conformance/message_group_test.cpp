@@ -16,7 +16,7 @@
 #include "conformance/message_peer.hpp"
 #include "conformance/running.hpp"
 #include "connection/message_group.hpp"
-#include "engines/udp/calls.hpp"
+#include "engines/udp/peer.hpp"
 #include "session/listening.hpp"
 
 namespace joust::conformance {

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <initializer_list>
 #include <utility>
 
 #include "base/check.hpp"
@@ -20,8 +22,6 @@
 #include "base/system/ppoll.hpp"
 #include "base/system/process.hpp"
 #include "connection/tally.hpp"
-#include "engines/forking/process.hpp"
-#include "engines/forking/signals.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/waiting.hpp"
 
@@ -35,6 +35,26 @@ constexpr std::string_view kPaused =
     "accepting paused: out of descriptors, memory or processes, or at the connection limit";
 
 }  // namespace
+
+void signal_process(const Fd& process, int number) {
+  ::syscall(SYS_pidfd_send_signal, process.get(), number, nullptr, 0);  // fails if the process has ended
+}
+
+std::string no_process_descriptors() {
+  return open_process(::getpid()).is_open() ? "" : "pidfd_open is refused here (Linux 5.3 has it)";
+}
+
+void take_childs_signals() {
+  struct sigaction action {};
+  action.sa_handler = SIG_IGN;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) ::sigaction(number, &action, nullptr);
+  action.sa_handler = [](int) {};  // without SA_RESTART: it ends the system call
+  ::sigaction(kInterruptChild, &action, nullptr);
+  sigset_t pipe;
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  ::pthread_sigmask(SIG_SETMASK, &pipe, nullptr);
+}
 
 ParentProcess::ParentProcess(const Hosting& hosting, Stop& stop, Serve serve, Prepare prepare)
     : hosting_(hosting),

@@ -5,10 +5,12 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -19,6 +21,20 @@
 #include "net/stop.hpp"
 
 namespace joust {
+
+// Sends a signal to the process of this descriptor, which is of base/system/process.hpp. Unlike kill(), never
+// signals another process that has got the number of an ended one.
+void signal_process(const Fd& process, int number);
+
+// Returns why the kernel has no such descriptors; empty if it has them.
+std::string no_process_descriptors();
+
+// Ends a system call of a child, and does nothing else.
+inline constexpr int kInterruptChild = SIGURG;
+
+// Sets the handling of signals in the child, which calls it with SignalsBlocked. A signal to the whole group
+// of processes, such as that of Ctrl-C, is left to the parent. SIGPIPE stays blocked, for send_file().
+void take_childs_signals();
 
 // The process that accepts connections, forks a child for each of them, and reaps the children. For engines
 // that serve each connection in processes of its own.

@@ -18,8 +18,7 @@
 #include "base/check.hpp"
 #include "base/signals_blocked.hpp"
 #include "base/system/process.hpp"
-#include "engines/forking/process.hpp"
-#include "engines/forking/signals.hpp"
+#include "engines/forking/parent.hpp"
 
 namespace joust {
 namespace {

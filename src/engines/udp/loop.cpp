@@ -14,7 +14,7 @@
 #include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/loop_core_impl.hpp"
-#include "engines/udp/calls.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust {
 

@@ -20,7 +20,7 @@
 #include "base/keyed_hash.hpp"
 #include "base/system/sockets.hpp"
 #include "base/words.hpp"
-#include "engines/udp/calls.hpp"
+#include "engines/udp/peer.hpp"
 
 namespace joust {
 namespace {

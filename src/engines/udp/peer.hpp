@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -16,6 +17,7 @@
 
 #include "base/fd.hpp"
 #include "base/shares.hpp"
+#include "connection/datagram.hpp"
 #include "connection/joining.hpp"
 #include "connection/message_connection.hpp"
 #include "connection/peer_table.hpp"
@@ -181,5 +183,18 @@ inline std::array<iovec, 2> pieces_of(const DatagramOut& datagram) {
 
 // Makes the session of a peer. LoopCore calls it for a peer that was let in, or that was admitted.
 void open_session(const Hosting& hosting, UdpPeer& peer, Time now);
+
+// The plain calls of the engines on UDP: one datagram each. They do not block, and fail as the system calls
+// do.
+
+// Calls recvfrom(). A buffer of kUdpBuffer bytes holds every datagram.
+ssize_t receive_datagram(int fd, std::span<std::byte> buffer, Endpoint& from);
+
+// Calls sendto(), or sendmsg() for a long message, which stays where it is and is sent together with its
+// header. `to` is null if the socket is connected.
+ssize_t send_datagram(int fd, const DatagramOut& datagram, const Endpoint* to);
+
+// Returns true for errors that the network reports for an earlier datagram.
+bool is_of_network(int error);
 
 }  // namespace joust

@@ -8,10 +8,13 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "engines/engine.hpp"
 #include "joust/bytes.hpp"
 #include "joust/time.hpp"
+#include "net/address.hpp"
 
-// Owners of the library's objects. The library sets errno, as system calls do.
+// Owners of the library's objects, and its sockets with options that are set on purpose. The library sets
+// errno, as system calls do.
 namespace joust {
 
 // A context of the library, which has the threads that read and write its sockets.
@@ -81,5 +84,21 @@ class ZmqSocket {
 
   void* socket_;
 };
+
+// Makes a context with as many I/O threads as the knob demands, and places for the sockets of the run.
+ZmqContext context_for(const Hosting& hosting);
+
+// Makes the ROUTER of one of a server's loops, which listens at the addresses of all listeners.
+ZmqSocket router_for(const Hosting& hosting, const ZmqContext& context, std::size_t loop);
+
+// Makes a client's socket, which begins to connect.
+ZmqSocket dealer_for(const Hosting& hosting, const ZmqContext& context, const Endpoint& to);
+
+// Sets the options that the library has none for. It does so on the client's socket from which the message
+// has come, if the library reports it. Keeps the kernel's facts of the socket for the results.
+void equip_source(const Hosting& hosting, ZmqPart& message);
+
+// Notes in the results which options the library does not let a server's sockets have.
+void note_options_left_out(const Hosting& hosting);
 
 }  // namespace joust

@@ -13,7 +13,7 @@
 #include "connection/tally.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/zeromq/sockets.hpp"
+#include "engines/zeromq/library.hpp"
 #include "net/listener.hpp"
 
 namespace joust {
@@ -308,9 +308,7 @@ void ZmqLoop::hear_stranger(ZmqLink& link, const DatagramHead& head, Bytes from,
     attend(*known);
   }
   equip_source(hosting(), link.parts.back());
-  admit_newcomer(
-      link, from,
-      MessageLink{.side = MessageLink::Side::server, .token = head.token});
+  admit_newcomer(link, from, MessageLink{.side = MessageLink::Side::server, .token = head.token});
 }
 
 // Queues an answer to a stranger. Beyond the limit, strangers have to ask again.

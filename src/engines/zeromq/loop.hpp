@@ -184,7 +184,7 @@ class ZmqLoop : public LoopCore<ZmqPeer> {
   Epoll epoll_{hosting()};
   Queue<ZmqLink> busy_;
   std::array<DatagramOut, kBatch> batch_;
-  std::size_t lingering_ = 0;  // peers that only linger
+  std::size_t lingering_ = 0;          // peers that only linger
   Time quiet_at_{}, quiet_at_last_{};  // during a stop: when nothing more is on its way
   std::optional<ZmqLink> server_;
 };
