@@ -21,7 +21,7 @@ std::uint64_t load(std::uint64_t& cell) {
   return std::atomic_ref(cell).load(std::memory_order_relaxed);
 }
 
-void add(std::uint64_t& cell, std::uint64_t amount) {
+void add_shared(std::uint64_t& cell, std::uint64_t amount) {
   std::atomic_ref(cell).fetch_add(amount, std::memory_order_relaxed);
 }
 
@@ -59,7 +59,7 @@ std::uint64_t Histogram::lowest_of(std::size_t bucket) {
 
 void Histogram::record(std::uint64_t value_ns, std::uint64_t times, Writers writers) {
   if (times == 0) return;
-  const auto add_to = writers == Writers::one ? add_alone : add;
+  const auto add_to = writers == Writers::one ? add_alone : add_shared;
   add_to(cells_->counts[bucket_of(value_ns)], times);
   add_to(cells_->sum, value_ns * times);
   keep(cells_->min, value_ns, std::less{});
