@@ -142,12 +142,12 @@ void Downloads::list_slice() {
 // Sends the entries, as many in a frame as fit.
 void Downloads::send_entries(std::vector<FolderEntry> found) {
   Entries part;
-  std::size_t size = kEntriesHeadBytes;
+  std::size_t size = Entries::kHeadBytes;
   for (FolderEntry& entry : found) {
-    const std::size_t needed = kEntryHeadBytes + entry.name.size();
+    const std::size_t needed = Entries::kEntryHeadBytes + entry.name.size();
     if (size + needed > kLargestBody) {
       answers_.send(std::exchange(part, {}));
-      size = kEntriesHeadBytes;
+      size = Entries::kHeadBytes;
     }
     size += needed;
     part.entries.push_back(std::move(entry));

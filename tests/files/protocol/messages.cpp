@@ -117,7 +117,7 @@ std::string with_checks(std::string bytes) {
   for (std::size_t at = 0; bytes.size() - at >= kHeadBytes;) {
     write_big_endian(head_check(Bytes(all + at, kHeadBytes)), all + at + kHeadBytes - 4);
     const std::uint64_t size = read_big_endian<std::uint32_t>(all + at + 8);
-    const bool is_data = static_cast<Kind>(bytes[at + 1]) == Kind::data;
+    const bool is_data = static_cast<std::uint8_t>(bytes[at + 1]) == Data::kKind;
     const std::uint64_t whole = kHeadBytes + size + (is_data ? 0 : kCheckBytes);
     if (whole > bytes.size() - at) break;
     if (!is_data)

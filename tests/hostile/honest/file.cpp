@@ -35,7 +35,7 @@ class FileTalk {
     for (;;) {
       std::string frame = peer_.receive(file::kHeadBytes);
       const auto size = read_big_endian<std::uint32_t>(as_bytes(frame).data() + 8);
-      if (static_cast<file::Kind>(frame[1]) != file::Kind::data)
+      if (static_cast<std::uint8_t>(frame[1]) != file::Data::kKind)
         frame += peer_.receive(size + file::kCheckBytes);
       file::Decoder decoder;
       const auto step = decoder.next(as_bytes(frame));
