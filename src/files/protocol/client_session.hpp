@@ -9,8 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "files/protocol/client_phases.hpp"
-#include "files/protocol/client_transfers.hpp"
+#include "files/protocol/client.hpp"
 #include "files/protocol/outgoing.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"

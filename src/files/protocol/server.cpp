@@ -1,24 +1,166 @@
 // SPDX-License-Identifier: MIT
 //
 // The server side of file: a directory, and the shared state of its sessions.
+#include "files/protocol/server.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "base/shared_memory.hpp"
 #include "base/units.hpp"
-#include "files/protocol/options.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/protocol/server_session.hpp"
 #include "files/store/disk/directory_tree.hpp"
-#include "files/store/upload/memory_tree.hpp"
 #include "files/store/name.hpp"
+#include "files/store/upload/memory_tree.hpp"
 #include "files/store/upload/tree_storage.hpp"
 
 namespace joust::file {
+namespace {
+
+constexpr std::size_t kMostWaiting = 64;  // answers of a connection that wait; a file that waits is open
+constexpr Duration kLookForGroup = std::chrono::milliseconds(1);
+constexpr Duration kWorkingEvery = std::chrono::seconds(1);
+
+// Memory for unread answers in bytes, beyond which the peer is not read from.
+constexpr std::uint64_t kMostUnread = 64 << 10;
+constexpr std::size_t kMostFiles = 2;  // in unread answers: each keeps a file open
+
+}  // namespace
+
+void Answers::begin(std::uint32_t request, std::uint64_t check) {
+  request_ = request;
+  check_ = check;
+  outgoing_.next_answer();
+}
+
+void Answers::send(Body body) {
+  if (waiting_.empty()) {
+    outgoing_.message({request_, std::move(body)});
+    return;
+  }
+  waiting_.push_back({.answer = {request_, std::move(body)}});
+  is_crowded_ = is_crowded_ || waiting_.size() >= kMostWaiting;
+}
+
+void Answers::refuse(const FileRefusal& refusal) {
+  ++server_.refused;
+  send(Error{refusal});
+}
+
+void Answers::send_when_on_disk(Body body, FileAnswer<std::shared_ptr<StoredEntry>> entry, Time now) {
+  if (!entry) return refuse(entry.error());
+  if (!*entry) return send(std::move(body));
+  wait_for_disk({.answer = {request_, std::move(body)}, .entry = std::move(*entry)}, now);
+}
+
+void Answers::send_when_on_disk(const Stored& stored, std::shared_ptr<Upload> upload, Time now) {
+  wait_for_disk({.answer = {request_, stored}, .upload = std::move(upload)}, now);
+}
+
+void Answers::wait_for_disk(Waiting waiting, Time now) {
+  if (waiting_.empty()) {
+    look_at_disk_ = now + kLookForGroup;
+    said_working_ = now;
+  }
+  waiting_.push_back(std::move(waiting));
+  is_crowded_ = waiting_.size() >= kMostWaiting || server_.storage.is_crowded();
+}
+
+bool Answers::wait_for_upload() const {
+  return std::ranges::any_of(waiting_, [](const Waiting& one) { return one.upload != nullptr; });
+}
+
+bool Answers::is_settled(Waiting& waiting) {
+  const auto failed = [&](const FileRefusal& refusal) {
+    ++server_.refused;
+    waiting.answer.body = Error{refusal};
+    return true;
+  };
+  if (waiting.upload) {
+    const auto check = waiting.upload->check();
+    if (!check) return failed(check.error());
+    std::get<Stored>(waiting.answer.body).digest = check->digest;
+    return !check->waits;
+  }
+  if (!waiting.entry) return true;
+  const auto is_there = waiting.entry->is_on_disk();
+  return is_there ? *is_there : failed(is_there.error());
+}
+
+void Answers::look_at_disk(Time now) {
+  while (!waiting_.empty() && is_settled(waiting_.front())) {
+    outgoing_.message(waiting_.front().answer);
+    waiting_.pop_front();
+  }
+  look_at_disk_ = now + kLookForGroup;
+  is_crowded_ = !waiting_.empty() && (waiting_.size() >= kMostWaiting || server_.storage.is_crowded());
+  if (!waiting_.empty()) working(0, now);
+}
+
+void Answers::working(std::uint64_t done, Time now) {
+  if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
+  said_working_ = now;
+  if (waiting_.empty())
+    outgoing_.message({request_, Working{done}});
+  else
+    outgoing_.message({waiting_.front().answer.request, Working{}});
+}
+
+bool Answers::are_unread() const {
+  return outgoing_.cost() > kMostUnread || outgoing_.files() >= kMostFiles;
+}
+
+namespace {
+
+constexpr unsigned kMostDigests = 4;  // at the same time: each takes a millisecond of its loop's time
+constexpr Duration kLookForTurn = std::chrono::milliseconds(20);
+constexpr Duration kTurn = std::chrono::milliseconds(50);  // if others wait for a turn
+
+}  // namespace
+
+void Slices::begin(Time now) {
+  due_ = now;
+  answers_.working_since(now);
+}
+
+bool Slices::has_turn(bool of_upload) {
+  if (has_turn_) return true;
+  const unsigned most = of_upload ? kMostDigests : kMostDigests - 1;
+  unsigned others = server_.digests.load();
+  while (others < most && !has_turn_) has_turn_ = server_.digests.compare_exchange_weak(others, others + 1);
+  if (!has_turn_) ++server_.turns_refused;
+  return has_turn_;
+}
+
+bool Slices::take_turn(bool of_upload, Time now) {
+  const bool had_it = has_turn_;
+  const bool gives_it = had_it && now >= turn_ends_ && server_.turns_refused != refused_before_;
+  if (gives_it) end();
+  due_ = gives_it ? now + 2 * kLookForTurn : has_turn(of_upload) ? now : now + kLookForTurn;
+  if (has_turn_ && !had_it) {
+    turn_ends_ = now + kTurn;
+    refused_before_ = server_.turns_refused;
+  }
+  if (!has_turn_) answers_.working(0, now);
+  return has_turn_;
+}
+
+void Slices::end() {
+  if (std::exchange(has_turn_, false)) --server_.digests;
+}
+
+void Slices::put_off(Time until) {
+  end();
+  due_ = until;
+}
+
 namespace {
 
 // A file in memory, offered for download.

@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "files/protocol/server_answers.hpp"
-#include "files/protocol/server_slices.hpp"
-#include "files/protocol/server_state.hpp"
+#include "files/protocol/server.hpp"
 #include "files/protocol/server_uploads.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"

@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "files/protocol/server_answers.hpp"
-#include "files/protocol/server_slices.hpp"
-#include "files/protocol/server_state.hpp"
+#include "files/protocol/server.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
 #include "session/least_rate.hpp"

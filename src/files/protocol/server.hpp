@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 
 #include "files/protocol/outgoing.hpp"
-#include "files/protocol/server_state.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust::file {
+
+// The state that the sessions of a server share. It may be shared by processes: see SharedMemory.
+struct ServerState {
+  Storage& storage;
+  // The digests being made now, for queries and checks. Not shared by processes: a killed process would keep
+  // its turn for ever.
+  std::atomic<unsigned>& digests;
+  std::uint64_t requests_per_connection = 0;  // counts fragments and uploads; 0: no limit
+  RateRules rates{};
+  bool gives = true;  // answers queries and sends files
+  bool takes = true;  // receives files
+
+  std::atomic<std::uint64_t> turns_refused{0};  // refused turns for a digest
+
+  std::atomic<std::uint64_t> queries{0}, fragments{0}, uploads{0};
+  std::atomic<std::uint64_t> refused{0};    // requests answered by an error
+  std::atomic<std::uint64_t> abandoned{0};  // requests and uploads cut off by the end of a connection
+  std::atomic<std::uint64_t> too_slow{0};   // connections ended for a rate below the least
+  std::atomic<std::uint64_t> bytes_sent{0}, bytes_stored{0}, bytes_digested{0};  // bytes of files
+};
+
+// The refusal of a server that only gives.
+inline FileRefusal takes_nothing() {
+  return {FileError::not_permitted, "this server only sends files"};
+}
 
 // The answers of one session, in the order of its requests. An answer about a file that is to be on the disk
 // waits until the disk has it, and later answers wait behind it. One request is under way at a time.
@@ -72,6 +98,38 @@ class Answers {
   bool is_crowded_ = false;
   Time look_at_disk_{};
   Time said_working_{};  // the last report of progress
+};
+
+// The slices of a session's long task, and its turn to digest. Digests of long files wait for one of a few
+// turns, because many digests would delay all peers of their loop. The last turn is for uploads, so that
+// queries cannot keep uploads from their end.
+class Slices {
+ public:
+  // Digests of fewer bytes need no turn: reading them takes less time than waiting.
+  static constexpr std::uint64_t kWithoutTurn = 1 << 20;
+
+  Slices(ServerState& server, Answers& answers) : server_(server), answers_(answers) {}
+  ~Slices() { end(); }
+  Slices(const Slices&) = delete;
+  Slices& operator=(const Slices&) = delete;
+
+  void begin(Time now);
+  // True if the slice may be made now. Digests of endless files must not delay others for ever: a session
+  // that has had a turn for a while tries for the next one later than the waiting sessions.
+  bool take_turn(bool of_upload, Time now);
+  void end();                // gives the turn back
+  void put_off(Time until);  // gives the turn back; the next slice is due then
+  Time due() const { return due_; }
+
+ private:
+  bool has_turn(bool of_upload);
+
+  ServerState& server_;
+  Answers& answers_;
+  bool has_turn_ = false;
+  Time turn_ends_{};                  // after that, others that want the turn get it
+  std::uint64_t refused_before_ = 0;  // refused turns of others when this turn began
+  Time due_{};
 };
 
 }  // namespace joust::file
