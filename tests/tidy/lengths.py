@@ -22,8 +22,6 @@ ALONE = {
     "engines/kqueue.hpp": "the poller of an engine's page, and a pool that waits with it",
     "engines/pool/": "a page for who may use a peer, and one for the tasks of workers",
     "engines/select.hpp": "the poller of an engine's page, and an engine that waits with it",
-    "files/store/disk/openat2.hpp": "a system call that glibc does not have",
-    "files/store/upload/upload_digest.hpp": "its user would be too long",
     "files/transfer/large_source.hpp": "its user would be too long",
     "hosting/timer_slack.hpp": "what systems differ in",
     "load/request_writer.hpp": "its user would be too long",

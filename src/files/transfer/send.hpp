@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "files/protocol/wire.hpp"
-#include "files/store/disk/digest_worker.hpp"
+#include "files/store/file_digest.hpp"
 #include "files/transfer/large_source.hpp"
 #include "files/transfer/rate_limit.hpp"
 #include "files/transfer/source_files.hpp"

@@ -18,7 +18,7 @@
 
 #include "base/check.hpp"
 #include "base/printable.hpp"
-#include "files/store/disk/temporary_name.hpp"
+#include "files/store/disk/temporary_file.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/remote_tree.hpp"

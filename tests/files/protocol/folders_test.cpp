@@ -7,7 +7,7 @@
 
 #include "files/protocol/upload_fixture.hpp"
 #include "files/store/hostile_names.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 
 namespace joust::file {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/disk/digest_worker.hpp"
+#include "files/store/file_digest.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,9 +15,9 @@
 #include "failing_calls.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/disk/named_entry.hpp"
-#include "files/store/upload/memory_tree.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 #include "files/store/storage_fixture.hpp"
+#include "files/store/upload/memory_tree.hpp"
 
 namespace joust {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/store/quota/range_set.hpp"
+#include "files/store/quota.hpp"
 
 #include <gtest/gtest.h>
 

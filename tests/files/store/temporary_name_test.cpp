@@ -2,7 +2,7 @@
 //
 // Hidden files under names that follow from the final ones: what a killed process has left goes, and what
 // another one holds stays.
-#include "files/store/disk/temporary_name.hpp"
+#include "files/store/disk/temporary_file.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -17,7 +17,7 @@
 
 #include "failing_calls.hpp"
 #include "files/store/disk/group_commit.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 #include "files/store/storage_fixture.hpp"
 
 namespace joust {

@@ -4,13 +4,17 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#endif
 
 #include <cerrno>
+#include <cstdint>
 
 #include "base/check.hpp"
 #include "files/store/name.hpp"
-#include "files/store/disk/openat2.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 
 namespace joust {
 namespace {
@@ -21,6 +25,32 @@ namespace {
 
 // A handle that can neither read nor write, so search permission is enough.
 constexpr int kHandle = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// openat2() that stays beneath `directory` and follows no symbolic link. Linux only: elsewhere it fails with
+// ENOSYS, as on a kernel without the call.
+#ifdef __linux__
+
+// glibc has no wrapper for openat2.
+int open_resolved(int directory, const char* name, int flags) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  // EAGAIN: a rename during the lookup prevented the check for "beneath".
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const long fd = ::syscall(SYS_openat2, directory, name, &how, sizeof how);
+    if (fd >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(fd);
+  }
+  return -1;
+}
+
+#else
+
+int open_resolved(int /*directory*/, const char* /*name*/, int /*flags*/) {
+  errno = ENOSYS;
+  return -1;
+}
+
+#endif
 
 bool has_openat2(int directory) {
   const Fd probe(open_resolved(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));

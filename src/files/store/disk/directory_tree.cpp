@@ -16,7 +16,6 @@
 #include "base/check.hpp"
 #include "files/store/disk/named_entry.hpp"
 #include "files/store/disk/temporary_file.hpp"
-#include "files/store/disk/temporary_name.hpp"
 
 namespace joust {
 namespace {

@@ -13,7 +13,7 @@
 #include "base/fd.hpp"
 #include "files/store/disk/journal.hpp"
 #include "files/store/folder_listing.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 
 // The way of a file or a directory onto the disk, and to its name:
 //

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "files/store/disk/digest_worker.hpp"
 #include "files/store/disk/file_tree.hpp"
+#include "files/store/file_digest.hpp"
 
 namespace joust {
 

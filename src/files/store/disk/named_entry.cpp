@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "files/store/disk/temporary_name.hpp"
+#include "files/store/disk/temporary_file.hpp"
 #include "files/store/file_version.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 
 namespace joust {
 namespace {

@@ -10,11 +10,70 @@
 
 #include "base/available.hpp"
 #include "base/check.hpp"
-#include "base/descriptor_limit.hpp"
-#include "files/store/descriptors.hpp"
-#include "files/store/disk/disk_space.hpp"
 
 namespace joust {
+namespace {
+
+constexpr int kLastSlices = 4;  // digested at an interruption
+
+}  // namespace
+
+bool UploadDigest::advance_to(std::uint64_t end, std::uint64_t unchanging) {
+  const std::uint64_t before = done();
+  mark_within(unchanging);
+  if (before < unchanging && unchanging < end) {
+    static_cast<void>(digest_.advance(file_, unchanging));
+    mark_within(unchanging);
+  }
+  static_cast<void>(digest_.advance(file_, end));
+  note_milestone();
+  return done() > before;
+}
+
+void UploadDigest::note_milestone() {
+  if (!has_journal_ || done() < noted_ + milestone_distance(size_)) return;
+  noted_ = done();
+  place_.note({noted_, digest_.value()});
+}
+
+// At the first wrong milestone the digest returns to the one before.
+Upload::Recall UploadDigest::recall() {
+  Upload::Recall recall{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
+  bool wrong = false;
+  if (right_ < found_.size()) {
+    const Milestone& next = found_[right_];
+    wrong = !digest_.advance(file_, next.end);
+    if (!wrong && done() < next.end) return recall;
+    wrong = wrong || digest_.value() != next.digest;
+    if (!wrong) recall.verified = found_[right_++].end;
+    if (!wrong) digest_.mark();
+  }
+  if (!wrong && right_ < found_.size()) return recall;
+  digest_.forget_from(recall.verified);
+  place_.keep_milestones(right_);
+  noted_ = recall.verified;
+  recall.discarded = place_.discarded();
+  recall.complete = true;
+  return recall;
+}
+
+void UploadDigest::distrust_from(std::uint64_t offset) {
+  digest_.forget_from(offset);
+  const auto noted = place_.milestones();
+  const auto wrong = std::ranges::upper_bound(noted, offset, {}, &Milestone::end);
+  place_.keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
+  noted_ = end_of(place_.milestones());
+}
+
+// Digests the rest: bytes moved by the kernel are digested in larger parts. The number of slices is limited,
+// because a loop may be waiting.
+void UploadDigest::leave(std::uint64_t unchanging) {
+  if (!has_journal_) return;
+  for (int slice = 0; slice < kLastSlices && done() < unchanging; ++slice)
+    if (!digest_.advance(file_, unchanging)) break;
+  if (done() > noted_) place_.note({done(), digest_.value()});
+}
+
 namespace {
 
 // The limit of separate ranges, for peers that send every second byte alone.
@@ -37,19 +96,6 @@ std::uint64_t ReceivedRanges::give_back(ByteRange range) {
   return arrived;
 }
 
-void ReceivedRanges::stored(ByteRange part) {
-  stored_.insert(part.offset, part.end());
-}
-
-void ReceivedRanges::distrust(ByteRange range) {
-  stored_.erase(range.offset, std::min(range.end(), stored_from(range.offset)));
-}
-
-void ReceivedRanges::finish(ByteRange range) {
-  finished_.insert(range.offset, range.end());
-  there_ += range.size;
-}
-
 void ReceivedRanges::begin_with(std::uint64_t bytes) {
   taken_.insert(0, bytes);
   stored_.insert(0, bytes);
@@ -57,23 +103,6 @@ void ReceivedRanges::begin_with(std::uint64_t bytes) {
   there_ = bytes;
 }
 
-bool ReceivedRanges::are_finished(ByteRange range) const {
-  return range.size > 0 && finished_.end_of(range.offset) >= range.end();
-}
-
-std::size_t most_uploads_by_descriptors() {
-  return descriptors::uploads_of(descriptor_limit().rlim_cur);
-}
-
-std::size_t most_waiting_by_descriptors() {
-  return descriptors::waiting_of(descriptor_limit().rlim_cur);
-}
-
-FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(const Uploader& from) {
-  if (auto slot = UploadSlot::take(shares_, from.address, from.connection, Clock::now())) return slot;
-  return refused(FileError::busy,
-                 fmt::format("open uploads: {} of at most {}", shares_.held(), shares_.limit()));
-}
 namespace {
 
 // A mapping takes address space for the whole file before any byte arrives, so an announced size alone is

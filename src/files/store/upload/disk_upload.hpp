@@ -1,25 +1,77 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/connection_share.hpp"
-#include "files/store/disk/digest_worker.hpp"
 #include "files/store/disk/disk_file.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/disk/group_commit.hpp"
-#include "files/store/quota/quota.hpp"
-#include "files/store/quota/range_set.hpp"
+#include "files/store/file_digest.hpp"
+#include "files/store/quota.hpp"
 #include "files/store/storage.hpp"
-#include "files/store/upload/upload_digest.hpp"
+#include "joust/file.hpp"
 
 namespace joust {
+
+// The digest of an upload while it arrives, and the milestones that it notes in the journal of a file that
+// outlives an interruption. One thread at a time, except done().
+class UploadDigest {
+ public:
+  // `place` and `file` are borrowed.
+  UploadDigest(NewFile& place, const File& file, std::uint64_t size, bool has_journal)
+      : place_(place),
+        file_(file),
+        size_(size),
+        has_journal_(has_journal),
+        digest_(size),
+        found_(place.milestones()) {}
+
+  std::uint64_t done() const { return digest_.done(); }  // bytes
+  Digest value() const { return digest_.value(); }
+
+  // Marks the digest while it is within the first bytes, which never change. A range that is lost with its
+  // connection is sent again, perhaps with other bytes; the digest then returns to the mark.
+  void mark_within(std::uint64_t unchanging) {
+    if (done() <= unchanging) digest_.mark();
+  }
+  void seen(std::uint64_t offset, Bytes bytes) { digest_.seen(offset, bytes); }
+  // Digests a slice, or two around a mark, but not beyond `end`. Returns false if there was nothing to do. A
+  // read error recurs in advance(), which reports it.
+  bool advance_to(std::uint64_t end, std::uint64_t unchanging);
+  // Digests a slice. Returns true at the end of the file; fails as FileDigest::advance() does.
+  std::expected<bool, int> advance() { return digest_.advance(file_); }
+  void forget_from(std::uint64_t offset) { digest_.forget_from(offset); }
+
+  // Verifies what an earlier attempt has left, from milestone to milestone.
+  Upload::Recall recall();
+  bool found_wrong() const { return right_ < found_.size(); }  // after the recall: some of it was wrong
+  // Drops the milestones that end beyond this place: a milestone covers all bytes up to its end.
+  void distrust_from(std::uint64_t offset);
+  // Notes a last milestone at the end of the bytes that never change, for the next attempt.
+  void leave(std::uint64_t unchanging);
+
+ private:
+  void note_milestone();
+
+  NewFile& place_;
+  const File& file_;
+  const std::uint64_t size_;  // bytes
+  const bool has_journal_;
+  FileDigest digest_;
+  const std::vector<Milestone> found_;  // of the earlier attempt
+  std::size_t right_ = 0;               // of found_, those that are right
+  std::uint64_t noted_ = 0;             // the end of the last noted milestone
+};
 
 // The ranges of an upload: those that connections have taken, the parts of them that are stored, and those
 // that are complete. One thread at a time.
@@ -31,12 +83,19 @@ class ReceivedRanges {
   FileAnswer<void> take(ByteRange range);
   // Frees a taken range. Returns the end of its stored part. Throws std::bad_alloc.
   std::uint64_t give_back(ByteRange range);
-  void stored(ByteRange part);           // the parts of a range are stored in order
-  void distrust(ByteRange range);        // its stored part is to be stored again
-  void finish(ByteRange range);          // it is complete
+  void stored(ByteRange part) { stored_.insert(part.offset, part.end()); }  // parts of a range: in order
+  void distrust(ByteRange range) {  // its stored part is to be stored again
+    stored_.erase(range.offset, std::min(range.end(), stored_from(range.offset)));
+  }
+  void finish(ByteRange range) {  // it is complete
+    finished_.insert(range.offset, range.end());
+    there_ += range.size;
+  }
   void begin_with(std::uint64_t bytes);  // the first bytes are complete from the start
 
-  bool are_finished(ByteRange range) const;
+  bool are_finished(ByteRange range) const {
+    return range.size > 0 && finished_.end_of(range.offset) >= range.end();
+  }
   bool are_complete() const { return there_ == size_; }  // all ranges are finished
   std::uint64_t stored_from(std::uint64_t offset) const { return stored_.end_of(offset); }
   // The end of the first bytes that never change: all their ranges are complete.
@@ -53,21 +112,6 @@ class ReceivedRanges {
 // The place of one open upload. When it has to give way, it ends the connection that began the upload: the
 // sender resumes the upload over another connection.
 using UploadSlot = ConnectionShare;
-
-// The limits that follow from the descriptors of this process: of open uploads, and of complete files that
-// wait for the disk. See files/store/descriptors.hpp. Throw std::system_error.
-std::size_t most_uploads_by_descriptors();
-std::size_t most_waiting_by_descriptors();
-
-// Limits the number of open uploads. No address can keep all slots: see Shares. Any thread.
-class UploadSlots {
- public:
-  explicit UploadSlots(std::size_t most) : shares_(most, 1) {}
-  FileAnswer<std::unique_ptr<UploadSlot>> take(const Uploader& from);
-
- private:
-  Shares shares_;
-};
 
 // The set-up of a directory's uploads.
 struct UploadRules {

@@ -13,7 +13,6 @@
 #include "base/available.hpp"
 #include "base/check.hpp"
 #include "base/system/memory_file.hpp"
-#include "files/store/disk/disk_space.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/store/file_version.hpp"

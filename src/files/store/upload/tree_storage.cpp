@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "files/store/upload/tree_storage.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/descriptor_limit.hpp"
 #include "base/shortage.hpp"
+#include "files/store/descriptors.hpp"
 #include "files/store/disk/named_entry.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
@@ -46,12 +50,28 @@ std::unexpected<FileRefusal> not_made(int number) {
   return refuse(error, error == FileError::not_found ? "there is no such directory" : "");
 }
 
+// The limits that follow from the descriptors of this process: of open uploads, and of complete files that
+// wait for the disk. Throw std::system_error.
+std::size_t most_uploads_by_descriptors() {
+  return descriptors::uploads_of(descriptor_limit().rlim_cur);
+}
+
+std::size_t most_waiting_by_descriptors() {
+  return descriptors::waiting_of(descriptor_limit().rlim_cur);
+}
+
 // Leaves the rest to other programs.
 std::uint64_t usual_quota(const Available& available) {
   return available.in_memory ? available.bytes / 2 : available.bytes / 10 * 9;
 }
 
 }  // namespace
+
+FileAnswer<std::unique_ptr<UploadSlot>> UploadSlots::take(const Uploader& from) {
+  if (auto slot = UploadSlot::take(shares_, from.address, from.connection, Clock::now())) return slot;
+  return refused(FileError::busy,
+                 fmt::format("open uploads: {} of at most {}", shares_.held(), shares_.limit()));
+}
 
 TreeStorage::TreeStorage(std::unique_ptr<FileTree> files, const StorageRules& rules)
     : rules_(rules),

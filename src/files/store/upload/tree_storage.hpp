@@ -10,7 +10,7 @@
 
 #include "base/shared_memory.hpp"
 #include "files/store/disk/file_tree.hpp"
-#include "files/store/quota/quota.hpp"
+#include "files/store/quota.hpp"
 #include "files/store/storage.hpp"
 #include "files/store/upload/disk_upload.hpp"
 #include "joust/time.hpp"
@@ -30,6 +30,16 @@ struct StorageRules {
   FileWrite write = FileWrite::write;
   // Two changes of a file within this time may get equal time stamps; FAT has steps of 2 s.
   Duration timestamp_step = std::chrono::seconds(3);
+};
+
+// Limits the number of open uploads. No address can keep all slots: see Shares. Any thread.
+class UploadSlots {
+ public:
+  explicit UploadSlots(std::size_t most) : shares_(most, 1) {}
+  FileAnswer<std::unique_ptr<UploadSlot>> take(const Uploader& from);
+
+ private:
+  Shares shares_;
 };
 
 // The files of one tree, and additional files in memory.
