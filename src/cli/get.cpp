@@ -28,9 +28,9 @@
 #include "cli/file_tool/remote_path.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"
 #include "files/store/name.hpp"
+#include "files/transfer/file_get.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/listing.hpp"
-#include "files/transfer/obstacle.hpp"
 #include "files/transfer/send.hpp"
 
 namespace joust {

@@ -30,7 +30,7 @@ LARGE = {
     "joust::file::ServerSession": (29, 15, "the calls of Session"),
     "joust::http::HttpSession": (34, 19, "the reply that is being sent is a part"),
     "joust::transfer::FileDownload": (26, 21, "the journal is a part"),
-    "joust::transfer::GetSession": (31, 15, "a state for each kind of message"),
+    "joust::transfer::get_session.cpp::GetSession": (31, 15, "a state for each kind of message"),
     "joust::transfer::SendTransfer": (33, 13, "what its sessions report, one function for each event"),
     "joust::transfer::Transfer": (31, 20, "the counts and the failures are parts"),
     "joust::transfer::TransferSession": (48, 13, "the interface of both directions"),

@@ -22,7 +22,6 @@ ALONE = {
     "engines/kqueue.hpp": "the poller of an engine's page, and a pool that waits with it",
     "engines/pool/": "a page for who may use a peer, and one for the tasks of workers",
     "engines/select.hpp": "the poller of an engine's page, and an engine that waits with it",
-    "files/transfer/large_source.hpp": "its user would be too long",
     "hosting/timer_slack.hpp": "what systems differ in",
     "load/request_writer.hpp": "its user would be too long",
     "protocols/http/conditions.hpp": "its user would be too long",

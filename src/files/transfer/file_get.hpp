@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,10 @@
 #include "files/transfer/ranges.hpp"
 
 namespace joust::transfer {
+
+// Describes what has the name of a file that is to be made, and what a user can do: "is a named pipe; ...".
+// Empty for a regular file, a directory, or nothing. Follows no link. Any thread.
+std::string obstacle_at(const std::filesystem::path& path);
 
 class GetTransfer;
 

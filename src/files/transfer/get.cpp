@@ -15,7 +15,6 @@
 #include "files/store/descriptors.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/name.hpp"
-#include "files/transfer/get_session.hpp"
 #include "files/transfer/send.hpp"
 
 namespace joust::transfer {
@@ -72,7 +71,7 @@ GetTransfer::GetTransfer(GetPlan plan)
 }
 
 std::unique_ptr<Session> GetTransfer::open(const ConnectionInfo& /*info*/) {
-  return std::make_unique<GetSession>(*this);
+  return get_session(*this);
 }
 
 std::uint64_t GetTransfer::kept() const {

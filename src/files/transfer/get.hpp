@@ -11,7 +11,6 @@
 
 #include "files/store/upload/tree_storage.hpp"
 #include "files/transfer/file_get.hpp"
-#include "files/transfer/rate_limit.hpp"
 #include "files/transfer/remote_tree.hpp"
 #include "files/transfer/transfer.hpp"
 
@@ -86,5 +85,8 @@ class GetTransfer : public Transfer {
   std::optional<Digest> fetched_;
   std::vector<std::size_t> closed_;  // folders that get their mode at the end
 };
+
+// One connection that fetches. `transfer` is borrowed.
+std::unique_ptr<Session> get_session(GetTransfer& transfer);
 
 }  // namespace joust::transfer

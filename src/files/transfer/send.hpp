@@ -12,12 +12,12 @@
 
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"
-#include "files/transfer/large_source.hpp"
-#include "files/transfer/rate_limit.hpp"
 #include "files/transfer/source_files.hpp"
 #include "files/transfer/transfer.hpp"
 
 namespace joust::transfer {
+
+class LargeSource;
 
 // The order in which the directories of a transfer are asked for: over one connection at a time and before
 // any file, so that no file makes its directory. Directories to which their owner may not write get their
@@ -127,7 +127,7 @@ class SendTransfer : public Transfer {
   bool begin_large(std::size_t item);
   void count_again(std::uint64_t there);
   void item_done();
-  bool is_current(const Work& work) const { return work.large == large_ && work.id == large_->id; }
+  bool is_current(const Work& work) const;
   void drop_large(const Work& work);
 
   const SendPlan plan_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "files/protocol/outgoing.hpp"
@@ -40,5 +41,8 @@ void note_there(SendTransfer& send, const SendTransfer::Work& work, const Digest
 void note_other(SendTransfer& send, const SendTransfer::Work& work);
 // A server from which nothing can be fetched has a file of that name. `answer_lost`: it may be this one.
 void note_unknown(SendTransfer& send, const SendTransfer::Work& work, bool answer_lost);
+
+// One connection that sends files: many whole ones, or a piece of a large one. `send` is borrowed.
+std::unique_ptr<Session> send_session(SendTransfer& send);
 
 }  // namespace joust::transfer

@@ -1,21 +1,113 @@
 // SPDX-License-Identifier: MIT
-#include "files/transfer/whole_sender.hpp"
+#include "files/transfer/send_session.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <deque>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/printable.hpp"
+#include "files/transfer/large_send.hpp"
+#include "files/transfer/transfer_session.hpp"
+#include "session/least_rate.hpp"
 
 namespace joust::transfer {
+namespace {
+
+constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
+
+}  // namespace
+
+FileWishes wishes_for(const SendTransfer& send, const FileVersion& version) {
+  FileWishes wishes = send.wishes();
+  wishes.modified_ns = version.modified_ns;
+  wishes.mode = version.mode;
+  return wishes;
+}
+
+bool has_same_looks(const FileVersion& version, const file::Facts& facts) {
+  return facts.modified_ns == version.modified_ns &&
+         (!facts.mode || (*facts.mode & kPermissionBits) == version.mode);
+}
+
+bool is_skipped(const SendTransfer& send, const file::Offered& offered) {
+  return offered.skipped && send.wishes().skips_existing;
+}
+
+std::string words_on(const std::string& name, const FileRefusal& refusal) {
+  const bool is_in_the_way = refusal.error == FileError::not_a_file;
+  return words_of(name, refusal) +
+         (is_in_the_way ? "; move it away there, or send to another directory" : "");
+}
+
+void note_there(SendTransfer& send, const SendTransfer::Work& work, const Digest& digest, bool by_this) {
+  if (by_this) return send.stored(work, digest);
+  send.asks_first(true);
+  send.skipped(work);
+}
+
+void note_other(SendTransfer& send, const SendTransfer::Work& work) {
+  send.failed(work, fmt::format("{}: exists on the server, and is another file{}",
+                                printable(send.item(work.item).name), kRemedy));
+}
+
+void note_unknown(SendTransfer& send, const SendTransfer::Work& work, bool answer_lost) {
+  const std::string name = printable(send.item(work.item).name);
+  send.failed(work, answer_lost
+                        ? fmt::format("{}: is there, but the server does not tell whether it is this file: "
+                                      "the connection was lost before its answer; --overwrite sends it again",
+                                      name)
+                        : fmt::format("{}: exists on the server{}", name, kRemedy));
+}
+
 namespace {
 
 constexpr std::size_t kMostPending = 1024;       // whole files on their way
 constexpr std::uint64_t kMostWaiting = 2 << 20;  // bytes of whole files that are not sent
 
-}  // namespace
+// The whole files and the directories that one connection sends, many without waiting for answers. The
+// answers arrive in the order of the requests.
+class WholeSender {
+ public:
+  explicit WholeSender(SendConnection& connection) : connection_(connection), send_(connection.send) {}
+
+  bool any() const { return !pending_.empty(); }  // answers are awaited
+  bool may_begin() const;
+  void begin(const SendTransfer::Work& work);
+  // Takes the answer to the oldest request. Returns an objection; empty if the frame is such an answer.
+  std::string take(const file::Message& message);
+  // Gives all work back. Returns the bytes of files in it, some of which may be in the output still.
+  std::uint64_t give_back();
+
+ private:
+  // A whole file, or a directory, whose answer is awaited.
+  struct Pending {
+    std::uint32_t request = 0;
+    SendTransfer::Work work{};
+    Digest digest{};
+    bool asked = false;       // the server was asked for the digest of its file of that name
+    std::uint64_t check = 0;  // the check of the request, unless asked
+  };
+
+  const SourceItem& item_of(const Pending& pending) const { return send_.item(pending.work.item); }
+  void ask_for_folder(const SendTransfer::Work& work);
+  std::uint64_t send_bytes(const Pending& pending, const FileVersion& version, Bytes content);
+  void ask(Pending pending);
+  void compare(const Pending& pending, const file::Facts& facts);
+  void refused(const Pending& pending, const FileRefusal& refusal);
+  void send_unasked(SendTransfer::Work work);
+
+  SendConnection& connection_;
+  SendTransfer& send_;
+  std::deque<Pending> pending_;
+  std::vector<std::byte> content_;  // the file that is sent next
+};
 
 bool WholeSender::may_begin() const {
   return pending_.size() < kMostPending && connection_.outgoing.waiting() < kMostWaiting &&
@@ -172,6 +264,116 @@ void WholeSender::refused(const Pending& pending, const FileRefusal& refusal) {
   if (refusal.error == FileError::input_output && pending.asked && replaces && !work.differs)
     return send_unasked(work);
   send_.failed(work, words_on(item.name, refusal));
+}
+
+// One connection that sends files: many whole ones, or a piece of a large one.
+class SendSession : public TransferSession {
+ public:
+  explicit SendSession(SendTransfer& sending)
+      : TransferSession(sending),
+        connection_{sending, outgoing()},
+        wholes_(connection_),
+        large_(connection_) {}
+  ~SendSession() override;
+
+ private:
+  void proceed(Time now) override;
+  void take(const file::Message& message, Time now) override;
+  const std::string& any_name() const override { return connection_.send.item(0).name; }
+  void give_back_work() override;
+  bool busy() const override { return wholes_.any() || large_.awaits_answer(); }
+  void more_room(std::size_t sent) override;
+  std::optional<Time> due() const override;
+  void on_source_failed(int error, Time now) override;
+
+  void report_digest();
+
+  SendConnection connection_;
+  WholeSender wholes_;
+  LargeSender large_;
+  bool digesting_ = false;  // only the digest of a large file is missing
+  Time report_at_{};        // when to report next that it is being made
+};
+
+constexpr Duration kReportEvery = std::chrono::seconds(5);
+
+SendSession::~SendSession() {
+  SendSession::give_back_work();
+}
+
+void SendSession::give_back_work() {
+  const std::uint64_t whole = wholes_.give_back();
+  connection_.send.count().lost += whole - std::min(whole, outgoing().waiting());
+  large_.give_back();
+}
+
+std::optional<Time> SendSession::due() const {
+  const Time pause = connection_.go_on_at;
+  const bool is_paused = pause > connection_.now;
+  if (digesting_ && !large_.has_work() && !is_paused) return report_at_;
+  return is_paused && outgoing().waiting() == 0 ? earlier(large_.due(), pause) : large_.due();
+}
+
+void SendSession::proceed(Time now) {
+  connection_.now = now;
+  if (large_.due() && now >= *large_.due()) alive(now);
+  large_.go_on();
+  SendTransfer& send = connection_.send;
+  while (!large_.has_work() && wholes_.may_begin() && may_have_work() && !send.over()) {
+    SendTransfer::Work work = send.next({.session = this, .only_whole = wholes_.any()});
+    if (work.task == SendTransfer::Task::none) return report_digest();
+    digesting_ = false;
+    if (!busy()) alive(now);
+    if (work.task == SendTransfer::Task::whole)
+      wholes_.begin(work);
+    else
+      large_.begin(std::move(work));
+  }
+}
+
+// Reports the progress of the digest: a server takes silence for a lost client.
+void SendSession::report_digest() {
+  const auto digested = busy() ? std::nullopt : connection_.send.digested();
+  digesting_ = digested.has_value();
+  if (!digested || connection_.now < report_at_) return;
+  report_at_ = connection_.now + kReportEvery;
+  outgoing().message({connection_.request, file::Working{*digested}});
+}
+
+void SendSession::take(const file::Message& message, Time now) {
+  connection_.now = now;
+  if (std::holds_alternative<file::Working>(message.body)) return;
+  // The server ends the connection. It reports a client that is too slow in the answer to the request under
+  // way, which may be no reason for it.
+  const auto* error = std::get_if<file::Error>(&message.body);
+  if (error != nullptr && (message.request == 0 || error->refusal.error == FileError::too_slow))
+    return lose(words_of("connection", error->refusal), now);
+  std::string objection = "an answer without a request";
+  if (wholes_.any())
+    objection = wholes_.take(message);
+  else if (large_.awaits(message.request))
+    objection = large_.take(message);
+  if (!objection.empty()) lose(objection, now);
+}
+
+void SendSession::more_room(std::size_t sent) {
+  progress_sent(sent);
+  connection_.send.count().sent.fetch_add(sent, std::memory_order_relaxed);
+  large_.sent(sent);
+  large_.add_data();
+}
+
+// The frame that was announced cannot be completed, so the connection ends here.
+void SendSession::on_source_failed(int error, Time now) {
+  const std::string path = printable(large_.item().path);
+  large_.source_failed(error);
+  lose({Stage::send, error, path}, now);
+}
+
+}  // namespace
+
+std::unique_ptr<Session> send_session(SendTransfer& send) {
+  return std::make_unique<SendSession>(send);
 }
 
 }  // namespace joust::transfer
