@@ -14,7 +14,6 @@
 #include "protocols/broadcast/wire.hpp"
 #include "protocols/table.hpp"
 #include "protocols/websocket/message.hpp"
-#include "protocols/websocket/message_cutter.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "session/handler_session.hpp"
 #include "session/pair.hpp"
@@ -87,9 +86,7 @@ class Visitor {
 
 class BroadcastWebSocket : public testing::Test {
  protected:
-  void SetUp() override {
-    room_ = make_server(parameters_of(Role::serve));
-  }
+  void SetUp() override { room_ = make_server(parameters_of(Role::serve)); }
 
   // Expects that a member that says this is refused with a close code, after what was in the room before.
   void expect_close(const std::string& said, unsigned close_code, std::string_view words) {

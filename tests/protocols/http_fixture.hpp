@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "files/store/name.hpp"
-#include "protocols/http/media_type.hpp"
+#include "protocols/http/files_page.hpp"
 #include "protocols/http/server_session.hpp"
 
 namespace joust::http::test {

@@ -5,7 +5,6 @@
 
 #include <stdexcept>
 
-#include "protocols/http/options.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http_fixture.hpp"
 #include "protocols/table.hpp"

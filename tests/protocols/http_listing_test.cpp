@@ -5,8 +5,7 @@
 
 #include <stdexcept>
 
-#include "protocols/http/listing_page.hpp"
-#include "protocols/http/options.hpp"
+#include "protocols/http/files_page.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http_fixture.hpp"
 #include "protocols/table.hpp"

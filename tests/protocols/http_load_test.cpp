@@ -5,7 +5,7 @@
 #include <optional>
 #include <regex>
 
-#include "protocols/http/client_plan.hpp"
+#include "protocols/http/client.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http_fixture.hpp"
 #include "protocols/load_fixture.hpp"
@@ -13,7 +13,6 @@
 
 namespace joust::http::test {
 namespace {
-
 
 Parameters parameters(Role side, const Settings& options = {}) {
   return joust::test::parameters_of(joust::test::protocol_called("http"), side, options);

@@ -5,7 +5,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "protocols/http/reply_cutter.hpp"
+#include "protocols/http/heads.hpp"
 #include "protocols/http_fixture.hpp"
 
 namespace joust::http::test {

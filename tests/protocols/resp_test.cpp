@@ -13,10 +13,8 @@
 
 #include "protocols/load_fixture.hpp"
 #include "protocols/resp/command.hpp"
-#include "protocols/resp/options.hpp"
 #include "protocols/resp/protocol.hpp"
-#include "protocols/resp/store.hpp"
-#include "protocols/resp/zipf.hpp"
+#include "protocols/resp/server.hpp"
 #include "session/handler_session.hpp"
 #include "session/resp_finder.hpp"
 

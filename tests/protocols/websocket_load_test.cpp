@@ -9,8 +9,6 @@
 
 #include "protocols/load_fixture.hpp"
 #include "protocols/websocket/message.hpp"
-#include "protocols/websocket/message_cutter.hpp"
-#include "protocols/websocket/options.hpp"
 #include "protocols/websocket/protocol.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "session/handler_session.hpp"

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "protocols/websocket/message.hpp"
-#include "protocols/websocket/message_cutter.hpp"
 #include "protocols/websocket/protocol.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "session/pair.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "protocols/work/busy_loop.hpp"
+#include "protocols/work/server.hpp"
 
 #include <gtest/gtest.h>
 #include <time.h>

@@ -78,10 +78,9 @@ SIBLINGS = {
                 "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
                 "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
                 "engines/kqueue.hpp", "engines/poll.hpp", "engines/select.hpp"},
-    "protocols": {"protocols/http/messages.hpp", "protocols/http/reply_cutter.hpp",
-                  "protocols/http/excerpt.hpp", "protocols/http/field_text.hpp",
-                  "protocols/websocket/client_side.hpp", "protocols/websocket/server_side.hpp",
-                  "protocols/websocket/handshake.hpp", "protocols/websocket/message_cutter.hpp"},
+    "protocols": {"protocols/http/messages.hpp", "protocols/http/heads.hpp", "protocols/http/text.hpp",
+                  "protocols/websocket/client.hpp", "protocols/websocket/server.hpp",
+                  "protocols/websocket/handshake.hpp", "protocols/websocket/message.hpp"},
     "cli": {"cli/common/", "cli/file_tool/", "cli/hosts/"},
 }
 

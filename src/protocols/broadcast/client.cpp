@@ -11,11 +11,10 @@
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
-#include "protocols/broadcast/carriage.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/room_copy.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/websocket/client_side.hpp"
+#include "protocols/websocket/client.hpp"
 
 namespace joust::broadcast {
 namespace {

@@ -15,12 +15,11 @@
 #include "joust/framing.hpp"
 #include "joust/session.hpp"
 #include "joust/time.hpp"
-#include "protocols/broadcast/member_output.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/room.hpp"
 #include "protocols/broadcast/room_log.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "protocols/websocket/server_side.hpp"
+#include "protocols/websocket/server.hpp"
 #include "session/least_rate.hpp"
 #include "session/message_wise.hpp"
 

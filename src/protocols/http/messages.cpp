@@ -8,9 +8,9 @@
 
 #include <algorithm>
 
-#include "protocols/http/excerpt.hpp"
-#include "protocols/http/head_cutter.hpp"
+#include "protocols/http/heads.hpp"
 #include "protocols/http/target.hpp"
+#include "protocols/http/text.hpp"
 
 namespace joust::http {
 namespace {

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fmt/format.h>
-
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,70 +12,13 @@
 #include "files/store/storage.hpp"
 #include "joust/outbox.hpp"
 #include "joust/session.hpp"
-#include "protocols/http/answered_hosts.hpp"
-#include "protocols/http/conditions.hpp"
-#include "protocols/http/date.hpp"
-#include "protocols/http/head_cutter.hpp"
+#include "protocols/http/heads.hpp"
 #include "protocols/http/messages.hpp"
+#include "protocols/http/server.hpp"
 #include "protocols/http/target.hpp"
 #include "session/least_rate.hpp"
 
 namespace joust::http {
-
-std::string_view reason_of(Status status);
-
-// Returns the body of a reply that has only a status: for people, with a remedy where one is known.
-std::string words_for(Status status);
-
-// The head of a reply, while it is being written.
-class ReplyText {
- public:
-  ReplyText(Status status, std::string_view date);
-  template <typename Value>
-  void field(std::string_view name, const Value& value) {
-    fmt::format_to(std::back_inserter(text_), "{}: {}\r\n", name, value);
-  }
-  // Returns the whole head. Nothing can be added after it.
-  std::string_view end();
-
- private:
-  fmt::memory_buffer text_;
-};
-
-// A reply that is always the same except for its date, so that it is not composed for each request.
-class FixedReply {
- public:
-  explicit FixedReply(std::string_view body);
-  std::size_t size() const { return text_.size(); }
-  void write(std::string_view date, std::span<std::byte> into) const;  // `into` has that size
-
- private:
-  std::string text_;
-  std::size_t date_ = 0;  // the position of the date
-};
-
-// The counts of a server. They may be shared by processes: see SharedMemory.
-struct HttpCounts {
-  std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> refused{0};     // answered by a status from 400 on
-  std::atomic<std::uint64_t> cut_off{0};     // files that shrank while they were sent
-  std::atomic<std::uint64_t> too_slow{0};    // connections ended for a rate below the least
-  std::atomic<std::uint64_t> bytes_sent{0};  // bytes of files
-};
-
-// The state that the sessions of a server share.
-struct HttpSite {
-  Storage* storage = nullptr;  // null: the server has only `text`
-  bool lists = false;          // lists directories without an index.html
-  bool dot_files = false;      // serves names that begin with a dot: they are often secrets (.git, .env)
-  std::string text{};
-  FixedReply text_reply{text};
-  DateClock clock;
-  std::uint64_t requests_per_connection = 0;  // 0: no limit
-  RateRules rates{};
-  AnsweredHosts hosts{};
-  HttpCounts& counts;
-};
 
 // A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
 // While the range of a file is in the output, nothing is added after it, so further requests wait unread.

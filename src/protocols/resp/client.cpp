@@ -21,7 +21,6 @@
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
-#include "protocols/resp/options.hpp"
 #include "protocols/resp/protocol.hpp"
 #include "session/resp_finder.hpp"
 

@@ -13,8 +13,8 @@
 #include <span>
 
 #include "base/endian.hpp"
-#include "protocols/http/excerpt.hpp"
-#include "protocols/websocket/message_cutter.hpp"
+#include "protocols/http/text.hpp"
+#include "protocols/websocket/message.hpp"
 
 namespace joust::websocket {
 namespace {

@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "joust/protocol.hpp"
 #include "joust/service.hpp"
+#include "protocols/websocket/client.hpp"
+#include "protocols/websocket/frame.hpp"
 
 namespace joust::websocket {
+
+std::vector<ProtocolOption> options();
+
+// The way in which a client talks.
+struct Manner {
+  Asked asked{};
+  Opcode opcode = Opcode::binary;
+  std::size_t fragment = 0;  // bytes of payload in a frame, at most; as many as a message may have: one frame
+};
+
+// Parses the options of a client. Throws std::invalid_argument.
+Manner manner(const Parameters& parameters);
 
 // Make the two sides of the protocol. The client throws std::invalid_argument for options that do not fit.
 std::unique_ptr<Service> make_server(const Parameters& parameters);

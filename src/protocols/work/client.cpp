@@ -3,7 +3,6 @@
 // The client side of work.
 #include "load/request_service.hpp"
 #include "protocols/work/messages.hpp"
-#include "protocols/work/options.hpp"
 #include "protocols/work/protocol.hpp"
 #include "session/length_first.hpp"
 

@@ -8,8 +8,104 @@
 // in two writes, like programs that send each part as soon as they have it.
 #include "protocols/work/protocol.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/refusal.hpp"
+#include "base/units.hpp"
 #include "protocols/work/messages.hpp"
-#include "protocols/work/options.hpp"
+#include "protocols/work/server.hpp"
+
+namespace joust::work {
+
+std::vector<ProtocolOption> options() {
+  return {{.name = "work",
+           .summary = "time that a request takes the server, for each unit of its workload: 20us, 5ms",
+           .standard = "0",
+           .loads = false,
+           .in_ceiling = false},
+          {.name = "most-work",
+           .summary = "the longest time that one request may ask for, up to 10s; others wait meanwhile",
+           .standard = "100ms",
+           .loads = false,
+           .in_ceiling = false},
+          {.name = "work-kind",
+           .summary = "the server computes for so long (busy), or replies so much later (sleep)",
+           .standard = "busy",
+           .choices = {"busy", "sleep"},
+           .loads = false},
+          {.name = "loop-speed",
+           .summary = "rounds of the busy loop for a microsecond of work; 0: each server measures it when it "
+                      "starts. A race measures it once, so that all its servers do the same",
+           .standard = "0",
+           .loads = false,
+           .in_ceiling = false},
+          {.name = "workload",
+           .summary = "units of work that each request asks for",
+           .standard = "1",
+           .serves = false},
+          {.name = "writes",
+           .summary = "length and message leave in one write, or in two",
+           .standard = "one",
+           .choices = {"one", "two"}}};
+}
+
+namespace {
+
+constexpr std::uint64_t kMostRoundsPerUs = 1'000'000;
+
+Duration time_of(const Parameters& parameters, const std::string& option) {
+  const auto time = parse_duration(parameters.option(option));
+  if (!time) refuse_option(option, time.error());
+  if (*time > kMostWork) refuse_option(option, "at most " + format_duration(kMostWork));
+  return *time;
+}
+
+std::uint64_t count_of(const Parameters& parameters, const std::string& option, std::uint64_t most) {
+  const auto count = parse_count(parameters.option(option));
+  if (!count) refuse_option(option, count.error());
+  if (*count > most) refuse_option(option, fmt::format("at most {}", most));
+  return *count;
+}
+
+}  // namespace
+
+Labour labour(const Parameters& parameters) {
+  const Duration time = time_of(parameters, "work"), most = time_of(parameters, "most-work");
+  if (time > most)
+    refuse_option("work",
+                  fmt::format("more than one request may ask for, which is {}; --most-work allows more",
+                              format_duration(most)));
+  if (parameters.option("work-kind") == "sleep" && parameters.option("loop-speed") != "0")
+    refuse_option("loop-speed", "with --work-kind sleep there is no busy loop; leave it out");
+  return {.time = time,
+          .most = most,
+          .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy,
+          .rounds_per_us = count_of(parameters, "loop-speed", kMostRoundsPerUs)};
+}
+
+std::int32_t workload(const Parameters& parameters) {
+  return static_cast<std::int32_t>(
+      count_of(parameters, "workload", std::numeric_limits<std::int32_t>::max()));
+}
+
+Settings repeatable(Settings server, const Parameters& /*client*/) {
+  Parameters parameters{.options = server};
+  for (const ProtocolOption& option : options()) parameters.options.emplace(option.name, option.standard);
+  const Labour asked = labour(parameters);
+  if (!asked.computes() || asked.rounds_per_us != 0) return server;
+  static const std::string speed = std::to_string(std::llround(busy_loop_rounds_per_us()));
+  server["loop-speed"] = speed;
+  return server;
+}
+
+bool in_two_writes(const Parameters& parameters) {
+  return parameters.option("writes") == "two";
+}
+
+}  // namespace joust::work
 
 namespace joust {
 

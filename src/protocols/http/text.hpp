@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/printable.hpp"
@@ -24,6 +26,19 @@ inline bool is_token(std::string_view text, std::string_view lower_case) {
 // Returns false for text with a character that would end a line or a word of the request.
 inline bool is_one_word(std::string_view text) {
   return !text.empty() && text.find(' ') == text.npos && !has_control(text);
+}
+
+// Returns the beginning of a server's text, for a complaint.
+inline std::string excerpt(std::string_view text) {
+  constexpr std::size_t kMost = 60;  // bytes
+  return printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
+}
+
+inline std::optional<unsigned> hexadecimal_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
 }
 
 }  // namespace joust::http

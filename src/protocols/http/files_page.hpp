@@ -24,4 +24,10 @@ std::string percent_encoded(std::string_view name);
 // Replaces the special characters of HTML by references, for text and attributes.
 std::string html_escaped(std::string_view text);
 
+// The value of Content-Type for a file, by the end of its name.
+std::string_view media_type(std::string_view name);
+
+inline constexpr std::string_view kPlainText = "text/plain; charset=utf-8";
+inline constexpr std::string_view kHtml = "text/html; charset=utf-8";
+
 }  // namespace joust::http

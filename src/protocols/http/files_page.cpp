@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "protocols/http/listing_page.hpp"
+#include "protocols/http/files_page.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/printable.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
+#include "files/store/name.hpp"
 #include "protocols/http/date.hpp"
 
 namespace joust::http {
@@ -146,6 +150,54 @@ std::string listing_page(std::string_view folder, FolderListing listing) {
   entries.resize(rows);
   page += fmt::format("</table>\n<footer>{}</footer>\n", summary(entries, is_whole));
   return page;
+}
+
+namespace {
+
+using Row = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array kTypes{
+    Row{"avif", "image/avif"},
+    Row{"css", "text/css; charset=utf-8"},
+    Row{"csv", "text/csv; charset=utf-8"},
+    Row{"gif", "image/gif"},
+    Row{"gz", "application/gzip"},
+    Row{"htm", kHtml},
+    Row{"html", kHtml},
+    Row{"ico", "image/vnd.microsoft.icon"},
+    Row{"jpeg", "image/jpeg"},
+    Row{"jpg", "image/jpeg"},
+    Row{"js", "text/javascript; charset=utf-8"},
+    Row{"json", "application/json"},
+    Row{"md", "text/markdown; charset=utf-8"},
+    Row{"mjs", "text/javascript; charset=utf-8"},
+    Row{"mp3", "audio/mpeg"},
+    Row{"mp4", "video/mp4"},
+    Row{"ogg", "audio/ogg"},
+    Row{"pdf", "application/pdf"},
+    Row{"png", "image/png"},
+    Row{"svg", "image/svg+xml"},
+    Row{"tar", "application/x-tar"},
+    Row{"toml", "application/toml"},
+    Row{"txt", kPlainText},
+    Row{"wasm", "application/wasm"},
+    Row{"webm", "video/webm"},
+    Row{"webp", "image/webp"},
+    Row{"woff", "font/woff"},
+    Row{"woff2", "font/woff2"},
+    Row{"xml", "application/xml"},
+    Row{"zip", "application/zip"},
+};
+
+}  // namespace
+
+std::string_view media_type(std::string_view name) {
+  const std::string_view last = split_name(name).last;
+  const std::size_t dot = last.rfind('.');
+  std::string end(dot == last.npos ? "" : last.substr(dot + 1));
+  std::ranges::transform(end, end.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; });
+  const auto found = std::ranges::find(kTypes, end, &Row::first);
+  return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
 }  // namespace joust::http
