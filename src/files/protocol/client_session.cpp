@@ -55,6 +55,7 @@ void LeavingRange::add_data(Outgoing& outgoing, const std::shared_ptr<File>& sou
 bool LeavingRange::is_stored_by(const Stored& stored) const {
   return stored.range == range_ && stored.request_check == check_;
 }
+
 namespace {
 
 constexpr Duration kLookForClose = std::chrono::milliseconds(5);

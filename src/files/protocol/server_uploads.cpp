@@ -78,6 +78,7 @@ std::optional<Time> BegunUploads::deadline() const {
   for (const Begun& begun : all_) due = earlier(due, begun.growth.deadline());
   return due;
 }
+
 namespace {
 
 // Marks numbers given by the server: files whose data follows at once have no number of their own, and are

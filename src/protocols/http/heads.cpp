@@ -167,6 +167,7 @@ void ChunkedBody::expect(char next, char expected, At then, std::string_view com
   at_ = then;
   if (next != expected) complaint_ = complaint;
 }
+
 namespace {
 
 using enum CutStep::Status;

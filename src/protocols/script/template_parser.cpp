@@ -78,6 +78,7 @@ std::expected<Bytes, std::string> ReplyPart::of(Bytes reply) const {
                     offset_, offset_ + size_));
   return reply.subspan(offset_, size_);
 }
+
 namespace {
 
 constexpr std::size_t kMostWidth = 20;             // digits
