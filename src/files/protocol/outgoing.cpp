@@ -67,8 +67,8 @@ bool Outgoing::source_failed(const FileRefusal& refusal) {
   const auto others = std::find_if(behind, pieces_.end(), [&](const Piece& p) { return p.answer != answer; });
   files_ -= static_cast<std::size_t>(
       std::count_if(behind, others, [](const Piece& piece) { return piece.file != nullptr; }));
-  const auto place = pieces_.erase(behind, others);
-  pieces_.insert(pieces_.insert(place, std::move(error)), std::move(zeros));
+  const auto at = pieces_.erase(behind, others);
+  pieces_.insert(pieces_.insert(at, std::move(error)), std::move(zeros));
   waiting_ = 0;
   for (std::size_t i = first_; i < pieces_.size(); ++i) waiting_ += pieces_[i].size - pieces_[i].consumed;
   return answer == answer_;

@@ -111,14 +111,14 @@ class Collector {
 
   // Inserts a directory before its entries. The caller leaves out a directory of which no entry can be sent:
   // the missing entries may be sent later.
-  void add_folder(const std::string& path, const std::string& name, std::size_t place) {
+  void add_folder(const std::string& path, const std::string& name, std::size_t position) {
     if (const auto objection = objection_to(name); !objection.empty())
       return list_.missing.push_back("not sent: " + unnamed(path, objection));
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) return cannot_send(path, std::strerror(errno));
     SourceItem item{.path = path, .name = name, .version = version_of(facts), .is_folder = true};
     item.version.size = 0;
-    list_.items.insert(list_.items.begin() + static_cast<std::ptrdiff_t>(place), std::move(item));
+    list_.items.insert(list_.items.begin() + static_cast<std::ptrdiff_t>(position), std::move(item));
   }
 
   void add_entry(const fs::directory_entry& entry, const std::string& folder, const std::string& above) {

@@ -33,7 +33,7 @@ bool UploadDigest::advance_to(std::uint64_t end, std::uint64_t unchanging) {
 void UploadDigest::note_milestone() {
   if (!has_journal_ || done() < noted_ + milestone_distance(size_)) return;
   noted_ = done();
-  place_.note({noted_, digest_.value()});
+  new_file_.note({noted_, digest_.value()});
 }
 
 // At the first wrong milestone the digest returns to the one before.
@@ -50,19 +50,19 @@ Upload::Recall UploadDigest::recall() {
   }
   if (!wrong && right_ < found_.size()) return recall;
   digest_.forget_from(recall.verified);
-  place_.keep_milestones(right_);
+  new_file_.keep_milestones(right_);
   noted_ = recall.verified;
-  recall.discarded = place_.discarded();
+  recall.discarded = new_file_.discarded();
   recall.complete = true;
   return recall;
 }
 
 void UploadDigest::distrust_from(std::uint64_t offset) {
   digest_.forget_from(offset);
-  const auto noted = place_.milestones();
+  const auto noted = new_file_.milestones();
   const auto wrong = std::ranges::upper_bound(noted, offset, {}, &Milestone::end);
-  place_.keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
-  noted_ = end_of(place_.milestones());
+  new_file_.keep_milestones(static_cast<std::size_t>(wrong - noted.begin()));
+  noted_ = end_of(new_file_.milestones());
 }
 
 // Digests the rest: bytes moved by the kernel are digested in larger parts. The number of slices is limited,
@@ -71,7 +71,7 @@ void UploadDigest::leave(std::uint64_t unchanging) {
   if (!has_journal_) return;
   for (int slice = 0; slice < kLastSlices && done() < unchanging; ++slice)
     if (!digest_.advance(file_, unchanging)) break;
-  if (done() > noted_) place_.note({done(), digest_.value()});
+  if (done() > noted_) new_file_.note({done(), digest_.value()});
 }
 
 namespace {
@@ -148,24 +148,24 @@ FileAnswer<FileWrite> possible_way(int fd, std::uint64_t needed, std::uint64_t s
 
 }  // namespace
 
-FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> place,
+FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFile> new_file,
                                                           std::unique_ptr<UploadSlot> slot,
                                                           const UploadRequest& request,
                                                           const UploadRules& rules) {
-  const int fd = place->descriptor().get();
+  const int fd = new_file->descriptor().get();
   // The bytes of an earlier attempt are on the disk already.
-  const std::uint64_t needed = request.size - std::min(request.size, end_of(place->milestones()));
+  const std::uint64_t needed = request.size - std::min(request.size, end_of(new_file->milestones()));
   auto share = share_of(request, needed, rules);
   if (!share) return std::unexpected(share.error());
   const auto how = possible_way(fd, needed, request.size, rules.how);
   if (!how) {
-    if (rules.kept != nullptr && place->stays())
-      rules.kept->keep(request.name, std::move(*share), end_of(place->milestones()), request.from.address);
+    if (rules.kept != nullptr && new_file->stays())
+      rules.kept->keep(request.name, std::move(*share), end_of(new_file->milestones()), request.from.address);
     return std::unexpected(how.error());
   }
   UploadRules possible = rules;
   possible.how = *how;
-  auto upload = std::make_shared<DiskUpload>(std::move(place), std::move(*share), request, possible);
+  auto upload = std::make_shared<DiskUpload>(std::move(new_file), std::move(*share), request, possible);
   upload->slot_ = std::move(slot);
   return upload;
 }
@@ -179,13 +179,13 @@ DiskUpload::Traits DiskUpload::traits_of(const UploadRequest& request) {
           .synced = request.wishes && request.wishes->synced};
 }
 
-DiskUpload::DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share,
+DiskUpload::DiskUpload(std::unique_ptr<NewFile> new_file, std::unique_ptr<QuotaShare> share,
                        const UploadRequest& request, const UploadRules& rules)
     : traits_(traits_of(request)),
       rules_(rules),
-      place_(std::move(place)),
-      file_(std::move(place_->descriptor()), request.size, rules.how, rules.plain),
-      digest_(*place_, file_, request.size, traits_.outlives),
+      new_file_(std::move(new_file)),
+      file_(std::move(new_file_->descriptor()), request.size, rules.how, rules.plain),
+      digest_(*new_file_, file_, request.size, traits_.outlives),
       expected_(request.digest),
       share_(std::move(share)),
       ranges_(request.size) {}
@@ -397,7 +397,7 @@ void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
 
 // Keeps the share also if the file has its name and the disk has refused the folder.
 void DiskUpload::keep_share() {
-  const ReplacedBytes* const replaced = *published_ ? &**published_ : place_->replaced();
+  const ReplacedBytes* const replaced = *published_ ? &**published_ : new_file_->replaced();
   if (replaced != nullptr && !std::exchange(is_share_kept_, true)) share_->keep(*replaced);
 }
 
@@ -405,13 +405,13 @@ FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = is_right();
   if (right && !traits_.rehearsal && !published_) {
-    published_ = publish(*place_, file_.number(), traits_.synced);
+    published_ = publish(*new_file_, file_.number(), traits_.synced);
     keep_share();
   }
   const bool has_name = published_ && *published_;
   // Removes an unpublished file, even if others still refer to this upload. Keeps a file that outlives an
   // interruption and has the right bytes: it may get its name at the next attempt.
-  if (!right || has_name || !traits_.outlives) place_->abandon();
+  if (!right || has_name || !traits_.outlives) new_file_->abandon();
   if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
   if (published_ && !*published_) return not_published(published_->error());
   return Check{traits_.size, digest};
@@ -443,15 +443,15 @@ void DiskUpload::let_go() noexcept {
     // The file stays with fewer notes than bytes, and the quota gets its bytes back. The next attempt finds
     // the file.
   }
-  place_->let_go();
+  new_file_->let_go();
 }
 
 // Leaves a file from the first MiB on, so that each connection makes progress on a link that fails often. The
 // bytes of a file that stays count in the quota until its name is uploaded again.
 void DiskUpload::leave_for_the_next() {
   digest_.leave(ranges_.unchanging());
-  if (rules_.kept == nullptr || !place_->stays()) return;
-  rules_.kept->keep(traits_.name, std::move(share_), end_of(place_->milestones()), traits_.from);
+  if (rules_.kept == nullptr || !new_file_->stays()) return;
+  rules_.kept->keep(traits_.name, std::move(share_), end_of(new_file_->milestones()), traits_.from);
 }
 
 }  // namespace joust

@@ -27,14 +27,14 @@ namespace joust {
 // outlives an interruption. One thread at a time, except done().
 class UploadDigest {
  public:
-  // `place` and `file` are borrowed.
-  UploadDigest(NewFile& place, const File& file, std::uint64_t size, bool has_journal)
-      : place_(place),
+  // `new_file` and `file` are borrowed.
+  UploadDigest(NewFile& new_file, const File& file, std::uint64_t size, bool has_journal)
+      : new_file_(new_file),
         file_(file),
         size_(size),
         has_journal_(has_journal),
         digest_(size),
-        found_(place.milestones()) {}
+        found_(new_file.milestones()) {}
 
   std::uint64_t done() const { return digest_.done(); }  // bytes
   Digest value() const { return digest_.value(); }
@@ -63,7 +63,7 @@ class UploadDigest {
  private:
   void note_milestone();
 
-  NewFile& place_;
+  NewFile& new_file_;
   const File& file_;
   const std::uint64_t size_;  // bytes
   const bool has_journal_;
@@ -130,12 +130,12 @@ class DiskUpload : public Upload,
                    public std::enable_shared_from_this<DiskUpload> {
  public:
   // `slot` may be null.
-  static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> place,
+  static FileAnswer<std::shared_ptr<DiskUpload>> begin(std::unique_ptr<NewFile> new_file,
                                                        std::unique_ptr<UploadSlot> slot,
                                                        const UploadRequest& request,
                                                        const UploadRules& rules);
-  DiskUpload(std::unique_ptr<NewFile> place, std::unique_ptr<QuotaShare> share, const UploadRequest& request,
-             const UploadRules& rules);
+  DiskUpload(std::unique_ptr<NewFile> new_file, std::unique_ptr<QuotaShare> share,
+             const UploadRequest& request, const UploadRules& rules);
 
   FileAnswer<void> take(ByteRange range) override;
   bool has(ByteRange range) override;
@@ -154,7 +154,7 @@ class DiskUpload : public Upload,
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
 
-  NewFile& new_file() override { return *place_; }
+  NewFile& new_file() override { return *new_file_; }
   int number() const override { return file_.number(); }
   void committed(std::expected<ReplacedBytes, int> published) override;
 
@@ -191,7 +191,7 @@ class DiskUpload : public Upload,
 
   const Traits traits_;
   const UploadRules rules_;
-  const std::unique_ptr<NewFile> place_;
+  const std::unique_ptr<NewFile> new_file_;
   TargetFile file_;
   std::mutex digesting_;                        // locked before mutex_, if both are needed
   UploadDigest digest_;                         // protected by digesting_, except done()

@@ -61,16 +61,16 @@ class KeepingSink : public Sink {
 // The file gets its name only when it is complete and correct.
 class OutputSink : public KeepingSink {
  public:
-  OutputSink(std::unique_ptr<NewFile> place, std::uint64_t size, FileWrite how, PlainBytes& plain)
-      : KeepingSink(std::move(place->descriptor()), size, how, plain), place_(std::move(place)) {}
+  OutputSink(std::unique_ptr<NewFile> new_file, std::uint64_t size, FileWrite how, PlainBytes& plain)
+      : KeepingSink(std::move(new_file->descriptor()), size, how, plain), new_file_(std::move(new_file)) {}
   FileAnswer<void> accept() override {
-    if (const auto published = publish(*place_, file_.number(), false); !published)
+    if (const auto published = publish(*new_file_, file_.number(), false); !published)
       return refuse("naming the output", published.error());
     return {};
   }
 
  private:
-  const std::unique_ptr<NewFile> place_;
+  const std::unique_ptr<NewFile> new_file_;
 };
 
 }  // namespace
@@ -130,10 +130,10 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
     const FileWrite how = possible(fd.get());
     return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
   }
-  auto place = into_->create(output_, {.existing = Existing::replace});
-  if (!place) return refuse("creating the output", place.error());
-  const FileWrite how = possible((*place)->descriptor().get());
-  return std::make_unique<OutputSink>(std::move(*place), size, how, plain_);
+  auto new_file = into_->create(output_, {.existing = Existing::replace});
+  if (!new_file) return refuse("creating the output", new_file.error());
+  const FileWrite how = possible((*new_file)->descriptor().get());
+  return std::make_unique<OutputSink>(std::move(*new_file), size, how, plain_);
 }
 
 }  // namespace joust

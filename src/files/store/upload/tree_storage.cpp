@@ -168,12 +168,12 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
 FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& request) {
   auto slot = slots_.take(request.from);
   if (!slot) return std::unexpected(slot.error());
-  auto place = files_->create(request.name, rules_for(request));
-  if (!place) return not_made(place.error());
+  auto new_file = files_->create(request.name, rules_for(request));
+  if (!new_file) return not_made(new_file.error());
   // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
   const bool outlives = request.wishes && request.wishes->outlives;
   if (!outlives && !request.rehearsal && kept_.has(request.name)) forget_interrupted(request.name);
-  return DiskUpload::begin(std::move(*place), std::move(*slot), request,
+  return DiskUpload::begin(std::move(*new_file), std::move(*slot), request,
                            {.how = rules_.write,
                             .quota = &quota_,
                             .plain = &*plain_,
