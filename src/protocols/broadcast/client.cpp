@@ -38,7 +38,7 @@ struct SharedCounts {
   std::atomic<std::uint64_t> received{0}, duplicated{0}, out_of_order{0};  // received by all members
 };
 
-// A member's side of WebSocket, with the carriage of that name.
+// A member's side of WebSocket, with the framing of that name.
 struct OverWebSocket {
   explicit OverWebSocket(const Parameters& parameters)
       : side(parameters.connection), asked(websocket::asked(parameters)) {}
@@ -55,7 +55,7 @@ class MemberExchange : public Exchange {
         member_(static_cast<std::uint32_t>(parameters.connection)),
         lossy_(parameters.delivery.lossy),
         pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {
-    if (carriage_of(parameters) == Carriage::websocket) websocket_.emplace(parameters);
+    if (stream_framing_of(parameters) == StreamFraming::websocket) websocket_.emplace(parameters);
   }
   ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
@@ -233,7 +233,7 @@ class BroadcastClient : public RequestService {
  public:
   BroadcastClient(const Parameters& parameters, const std::shared_ptr<SharedCounts>& counts, LoadRun& run)
       : RequestService(
-            framing_of(carriage_of(parameters), Role::serve), parameters,
+            framing_of(stream_framing_of(parameters), Role::serve), parameters,
             [counts](const Parameters& own) { return std::make_unique<MemberExchange>(own, counts); }, run),
         counts_(counts) {}
 
@@ -256,7 +256,7 @@ class BroadcastClient : public RequestService {
 }  // namespace
 
 void check_client(const Parameters& parameters) {
-  if (carriage_of(parameters) == Carriage::websocket) websocket::asked(parameters);
+  if (stream_framing_of(parameters) == StreamFraming::websocket) websocket::asked(parameters);
 }
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {

@@ -28,17 +28,17 @@
 
 namespace joust::broadcast {
 
-Carriage carriage_of(const Parameters& parameters) {
-  return parameters.option("framing") == "websocket" ? Carriage::websocket : Carriage::length;
+StreamFraming stream_framing_of(const Parameters& parameters) {
+  return parameters.option("framing") == "websocket" ? StreamFraming::websocket : StreamFraming::length;
 }
 
-Framing framing_of(Carriage carriage, Role sender) {
-  if (carriage == Carriage::length) return kFraming;
+Framing framing_of(StreamFraming framing, Role sender) {
+  if (framing == StreamFraming::length) return kFraming;
   return Own{[sender] { return std::make_unique<websocket::MessageCutter>(sender); }};
 }
 
-void write(const Frame& frame, Carriage carriage, Writer& into) {
-  if (carriage == Carriage::length) return write(frame, into);
+void write(const Frame& frame, StreamFraming framing, Writer& into) {
+  if (framing == StreamFraming::length) return write(frame, into);
   const websocket::FrameHead head{.opcode = websocket::Opcode::binary,
                                   .payload = kHeadBytes + frame.payload.size()};
   std::byte* to = write_head(head, into.extend(head_size(head) + head.payload).data());
@@ -46,8 +46,8 @@ void write(const Frame& frame, Carriage carriage, Writer& into) {
   std::ranges::copy(frame.payload, to);
 }
 
-std::size_t framed_size(Carriage carriage, Bytes begin) {
-  if (carriage == Carriage::length) return kLengthBytes + read_big_endian<std::uint32_t>(begin.data());
+std::size_t framed_size(StreamFraming framing, Bytes begin) {
+  if (framing == StreamFraming::length) return kLengthBytes + read_big_endian<std::uint32_t>(begin.data());
   return websocket::frame_size(begin);
 }
 
@@ -110,7 +110,7 @@ RoomRules room_rules(const Parameters& parameters) {
           .room_bytes = room_bytes(parameters),
           .member_rate = bytes_of(parameters, "member-rate"),
           .rates = RateRules::of(bytes_of(parameters, "min-rate")),
-          .carriage = carriage_of(parameters)};
+          .framing = stream_framing_of(parameters)};
 }
 
 }  // namespace joust::broadcast

@@ -15,19 +15,19 @@
 namespace joust::broadcast {
 
 // How frames travel in a stream: behind a length, or each as a binary message of WebSocket.
-enum class Carriage : std::uint8_t { length, websocket };
+enum class StreamFraming : std::uint8_t { length, websocket };
 
-// Returns the carriage of the option `framing`.
-Carriage carriage_of(const Parameters& parameters);
+// Returns the framing that the option `framing` names.
+StreamFraming stream_framing_of(const Parameters& parameters);
 
 // Returns the framing of the bytes that a peer of this role sends.
-Framing framing_of(Carriage carriage, Role sender);
+Framing framing_of(StreamFraming framing, Role sender);
 
 // Writes a frame as a server does: in WebSocket not masked.
-void write(const Frame& frame, Carriage carriage, Writer& into);
+void write(const Frame& frame, StreamFraming framing, Writer& into);
 
 // Returns the size with its boundary of the frame that begins here, as a server sends it.
-std::size_t framed_size(Carriage carriage, Bytes begin);
+std::size_t framed_size(StreamFraming framing, Bytes begin);
 
 std::vector<ProtocolOption> options();
 // See Protocol::no_effect and Protocol::demands.
@@ -40,7 +40,7 @@ struct RoomRules {
   std::uint64_t room_bytes = 0;   // bytes of the log kept for slow members
   std::uint64_t member_rate = 0;  // bytes per second that a member may publish; 0: see RoomLog
   RateRules rates{};
-  Carriage carriage = Carriage::length;
+  StreamFraming framing = StreamFraming::length;
 };
 RoomRules room_rules(const Parameters& parameters);  // throws std::invalid_argument
 

@@ -97,7 +97,7 @@ std::size_t MemberOutput::first_frame() const {
   if (frame_left_ > 0) return frame_left_;
   Segment next;
   reader_->segments({&next, 1});
-  return framed_size(rules_.carriage, next.bytes);
+  return framed_size(rules_.framing, next.bytes);
 }
 
 void MemberOutput::consumed(std::size_t n) {

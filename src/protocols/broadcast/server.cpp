@@ -96,12 +96,12 @@ class ServerSession : public Session {
   ServerSession(Room& room, bool lossy)
       : room_(room),
         lossy_(lossy),
-        deframer_(framing_of(room.rules().carriage, Role::dial)),
+        deframer_(framing_of(room.rules().framing, Role::dial)),
         output_(room.rules(), deframer_.framing()),
         publisher_(room.log(), room.rules().member_rate),
         incoming_rate_(room.rules().rates.incoming),
         outgoing_rate_(room.rules().rates.outgoing) {
-    if (room.rules().carriage == Carriage::websocket) websocket_.emplace();
+    if (room.rules().framing == StreamFraming::websocket) websocket_.emplace();
   }
   ~ServerSession() override {
     if (seat_) room_.leave(member_, *seat_);
@@ -152,7 +152,7 @@ class ServerSession : public Session {
   const bool lossy_;
   Deframer deframer_;
   MemberOutput output_;  // follows the log once it has joined, unless the log is sent to a group
-  std::optional<websocket::ServerSide> websocket_;  // with the carriage of that name
+  std::optional<websocket::ServerSide> websocket_;  // with the framing of that name
   std::shared_ptr<Seat> seat_;                      // once it has joined
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
@@ -279,7 +279,7 @@ bool ServerSession::join(std::uint32_t member, Time now) {
 
 void ServerSession::answer(Kind kind) {
   output_.say([&](Writer& reply) {
-    write({.kind = kind, .member = member_, .payload = {}}, room_.rules().carriage, reply);
+    write({.kind = kind, .member = member_, .payload = {}}, room_.rules().framing, reply);
   });
 }
 
