@@ -285,8 +285,8 @@ transfer::GetPlan Get::plan(const RemotePath& remote) const {
   if (is_folder || (!output.empty() && fs::is_directory(here, none)))
     throw UsageError(fmt::format("-o {0}: is a directory; name the file: -o {0}{1}{2}", printable(output),
                                  is_folder ? "" : "/", printable(last)));
-  if (const std::string obstacle = transfer::obstacle_at(here); !obstacle.empty())
-    throw UsageError(fmt::format("{}{} {}", output.empty() ? "" : "-o ", printable(here.string()), obstacle));
+  if (const std::string error = transfer::output_error(here); !error.empty())
+    throw UsageError(fmt::format("{}{} {}", output.empty() ? "" : "-o ", printable(here.string()), error));
   transfer::GetPlan plan = plan_of(remote);
   plan.items = {{.name = remote.path, .file = here.filename().string()}};
   plan.folder = here.has_parent_path() ? here.parent_path().string() : ".";

@@ -15,7 +15,7 @@
 
 namespace joust::transfer {
 
-std::string obstacle_at(const std::filesystem::path& path) {
+std::string output_error(const std::filesystem::path& path) {
   using Kind = std::filesystem::file_type;
   std::error_code none;
   const std::string to_output = fmt::format("'-o - > {}' writes into it", printable(path.string()));
@@ -147,8 +147,8 @@ void FileDownload::make_file(const file::Facts& facts) {
     const bool exists = upload.error().error == FileError::exists;
     if (exists && wishes.skips_existing) return skip();
     if (exists && may_be_here(facts)) return;
-    if (const std::string obstacle = obstacle_at(owner_.plan().folder + '/' + item_.file); !obstacle.empty())
-      return give_up(fmt::format("{}: {}", path_here(), obstacle));
+    if (const std::string error = output_error(owner_.plan().folder + '/' + item_.file); !error.empty())
+      return give_up(fmt::format("{}: {}", path_here(), error));
     std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
