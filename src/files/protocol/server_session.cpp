@@ -182,14 +182,14 @@ Want ServerSession::want() const {
   if (over_ || downloads_.sends() || downloads_.works() || uploads_.works()) return Want::nothing;
   if (next_request_ || answers_.is_crowded()) return Want::nothing;
   if (ending_ && idle() && answers_.wait()) return Want::nothing;  // only answers are left
-  if (uploads_.reception().wants_data()) return Want::file;
+  if (uploads_.incoming().wants_data()) return Want::file;
   return answers_.are_unread() ? Want::nothing : Want::bytes;
 }
 
 std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
   std::size_t taken = 0;
   while (taken < chunk.size() && want() == Want::bytes) {
-    if (const std::size_t unwanted = uploads_.reception().discard(chunk.size() - taken); unwanted > 0) {
+    if (const std::size_t unwanted = uploads_.incoming().discard(chunk.size() - taken); unwanted > 0) {
       taken += unwanted;
       continue;
     }
@@ -274,7 +274,7 @@ void ServerSession::violated(std::uint32_t request, const FileRefusal& refusal) 
 }
 
 void ServerSession::on_stored(std::size_t n, Bytes seen, Time now) {
-  uploads_.reception().stored(n, seen);
+  uploads_.incoming().stored(n, seen);
   server_.bytes_stored.fetch_add(n, std::memory_order_relaxed);
   incoming_rate_.moved(n);
   watch_rates(now);

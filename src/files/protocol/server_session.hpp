@@ -97,7 +97,7 @@ class ServerSession : public Session, private SessionFiles {
   void released(std::size_t n) override { answers_.outgoing().released(n); }
 
  private:
-  FileRange store() const override { return uploads_.reception().next(); }
+  FileRange store() const override { return uploads_.incoming().next(); }
   void on_stored(std::size_t n, Bytes seen, Time now) override;
   void on_store_failed(int error, Time now) override;
   void on_source_failed(int error, Time now) override;

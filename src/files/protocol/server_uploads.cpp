@@ -94,7 +94,7 @@ Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, BegunUpl
 
 // Other connections may still refer to the upload, and none of them checks it.
 Uploads::~Uploads() {
-  if (state_ == State::receiving) reception_.release()->give_back(reception_.range());
+  if (state_ == State::receiving) incoming_.release()->give_back(incoming_.range());
   if (state_ == State::checking) upload_->let_go();
 }
 
@@ -113,7 +113,7 @@ void Uploads::abandon() {
   ++server_.abandoned;
   is_counted_ = true;
   state_ = State::discarding;
-  reception_.release()->give_back(reception_.range());
+  incoming_.release()->give_back(incoming_.range());
 }
 
 void Uploads::end_incomplete() {
@@ -124,7 +124,7 @@ void Uploads::end_incomplete() {
 void Uploads::begin(const UploadRange& upload, Time /*now*/) {
   ++server_.uploads;
   answers_.count_request();
-  reception_.begin_to_discard();
+  incoming_.begin_to_discard();
   state_ = State::discarding;
   if (!server_.takes) return refuse(takes_nothing());
   auto found = begun_.find({.name = upload.name,
@@ -139,30 +139,30 @@ void Uploads::begin(const UploadRange& upload, Time /*now*/) {
   // The range is stored already: its answer was lost with its connection.
   if ((*found)->has(upload.range)) {
     is_there_ = true;
-    reception_.begin_to_discard(upload.range);
+    incoming_.begin_to_discard(upload.range);
     return;
   }
   if (auto taken = (*found)->take(upload.range); !taken) return refuse(taken.error());
-  reception_.begin(std::move(*found), upload.range);
+  incoming_.begin(std::move(*found), upload.range);
   state_ = State::receiving;
 }
 
 bool Uploads::take(const Data& data) {
-  if (!reception_.fits(data)) return false;
-  if (const auto room = reception_.take(data); !room) refuse(room.error());
+  if (!incoming_.fits(data)) return false;
+  if (const auto room = incoming_.take(data); !room) refuse(room.error());
   return true;
 }
 
 void Uploads::take(const End& end, Time now) {
   if (state_ == State::discarding && !is_there_) return done();
-  if (!reception_.is_complete(end)) {
+  if (!incoming_.is_complete(end)) {
     refuse({FileError::malformed, "not all of the range has come"});
     return done();
   }
-  const ByteRange range = reception_.range();
-  const bool was_last = reception_.finish();
+  const ByteRange range = incoming_.range();
+  const bool was_last = incoming_.finish();
   state_ = State::idle;  // before anything may throw: what was received is no longer here to be given back
-  if (auto upload = reception_.release(); was_last) return begin_check(std::move(upload), range, now);
+  if (auto upload = incoming_.release(); was_last) return begin_check(std::move(upload), range, now);
   answers_.send(Stored{.range = range, .request_check = answers_.check()});
   done();
 }
@@ -212,7 +212,7 @@ void Uploads::recall_slice(Time now) {
 void Uploads::begin(const Whole& whole, Time now) {
   const std::uint64_t number = ++server_.uploads;
   answers_.count_request();
-  reception_.begin_to_discard();
+  incoming_.begin_to_discard();
   state_ = State::discarding;
   if (!server_.takes) return refuse(takes_nothing());
   const ByteRange all{0, whole.size};
@@ -227,7 +227,7 @@ void Uploads::begin(const Whole& whole, Time now) {
     return;
   }
   if (auto taken = (*found)->take(all); !taken) return refuse(taken.error());
-  reception_.begin(std::move(*found), all);
+  incoming_.begin(std::move(*found), all);
   is_whole_ = true;
   state_ = State::receiving;
 }
@@ -297,7 +297,7 @@ void Uploads::done() {
   state_ = State::idle;
   is_there_ = is_whole_ = false;
   upload_.reset();
-  reception_.release();
+  incoming_.release();
   begun_.forget_complete();
   slices_.end();
 }

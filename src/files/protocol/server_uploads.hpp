@@ -63,7 +63,7 @@ class BegunUploads {
 };
 
 // The range of an upload that arrives at a server, frame by frame. Data that are not wanted are discarded.
-class ServerReception {
+class IncomingRange {
  public:
   void begin(std::shared_ptr<Upload> upload, ByteRange range) {
     upload_ = std::move(upload);
@@ -107,7 +107,7 @@ class ServerReception {
   std::uint64_t data_left_ = 0;  // bytes of the current data frame that have not arrived
 };
 
-// The server's reception of files: ranges of uploads, files that are offered and sent in ranges, files whose
+// The files that a server receives: ranges of uploads, files that are offered and sent in ranges, files whose
 // data follows at once, and directories. What an earlier attempt has left is recalled in slices, and a
 // complete file is checked in slices.
 class Uploads {
@@ -131,8 +131,8 @@ class Uploads {
 
   bool idle() const { return state_ == State::idle; }
   bool receives() const { return state_ == State::receiving || state_ == State::discarding; }
-  ServerReception& reception() { return reception_; }
-  const ServerReception& reception() const { return reception_; }
+  IncomingRange& incoming() { return incoming_; }
+  const IncomingRange& incoming() const { return incoming_; }
   bool works() const { return state_ == State::recalling || state_ == State::checking; }
   // True if the end of the connection cuts off an upload.
   bool are_cut_off() const;
@@ -143,7 +143,7 @@ class Uploads {
   void abandon();  // gives the range back that is being received
   void end_incomplete();
   void next_request() { is_counted_ = false; }
-  const Upload* in_hand() const { return upload_ ? upload_.get() : reception_.upload(); }
+  const Upload* in_hand() const { return upload_ ? upload_.get() : incoming_.upload(); }
 
  private:
   enum class State : std::uint8_t {
@@ -166,7 +166,7 @@ class Uploads {
   const Uploader from_;
   BegunUploads& begun_;
   State state_ = State::idle;
-  ServerReception reception_;
+  IncomingRange incoming_;
   std::shared_ptr<Upload> upload_;  // being recalled or checked
   ByteRange checked_{};             // the range or the file whose check is under way
   bool is_whole_ = false;           // the upload is a whole file
