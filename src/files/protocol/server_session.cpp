@@ -169,8 +169,8 @@ ServerSession::ServerSession(ServerState& server, Uploader from)
       answers_(server),
       slices_(server, answers_),
       downloads_(server, answers_, slices_),
-      begun_(server),
-      uploads_(server, answers_, slices_, begun_, std::move(from)),
+      incomplete_(server),
+      uploads_(server, answers_, slices_, incomplete_, std::move(from)),
       incoming_rate_(server.rates.incoming),
       outgoing_rate_(server.rates.outgoing) {}
 
@@ -219,7 +219,7 @@ bool ServerSession::waits_for_others(const Message& message) const {
 
 void ServerSession::take(const Message& message, Time now) {
   if (const auto* working = std::get_if<Working>(&message.body); working != nullptr && idle())
-    return begun_.sender_works(*working);
+    return incomplete_.sender_works(*working);
   if (waits_for_others(message)) {
     next_request_ = message;
     return;
@@ -334,8 +334,8 @@ void ServerSession::look_at_disk(Time now) {
 // Ends the session after its last answer. It keeps an upload that other connections are still sending, if it
 // sent a range of it.
 void ServerSession::conclude() {
-  begun_.forget_complete();
-  const bool had_all = answers_.had_all() && begun_.empty();
+  incomplete_.forget_complete();
+  const bool had_all = answers_.had_all() && incomplete_.empty();
   const bool is_at_rest = idle() && !answers_.wait() && !next_request_;
   if (is_at_rest && (ending_ || had_all)) over_ = true;
 }
@@ -344,12 +344,12 @@ void ServerSession::watch_rates(Time now) {
   const bool waited_for = want() != Want::nothing;
   incoming_rate_.expect(!over_ && (uploads_.receives() || decoder_.in_message()), waited_for, now);
   outgoing_rate_.expect(answers_.outgoing().waiting() > 0, true, now);
-  begun_.expect_growth(!over_, waited_for, now);
+  incomplete_.expect_growth(!over_, waited_for, now);
 }
 
 // Detects peers that are too slow for the connection, upload or open file that they hold.
 void ServerSession::check_rates(Time now) {
-  begun_.forget_complete();  // another connection may have sealed an upload, which grows no more
+  incomplete_.forget_complete();  // another connection may have sealed an upload, which grows no more
   if (outgoing_rate_.missed(now)) {
     gives_up_ = true;
     return end_slow_peer("an answer is read " + outgoing_rate_.complaint());
@@ -357,7 +357,7 @@ void ServerSession::check_rates(Time now) {
   if (incoming_rate_.missed(now))
     return end_slow_peer((uploads_.receives() ? "an upload comes " : "a request comes ") +
                          incoming_rate_.complaint());
-  const auto complaint = begun_.complaint(uploads_.in_hand(), !idle(), answers_.requests(), now);
+  const auto complaint = incomplete_.complaint(uploads_.in_hand(), !idle(), answers_.requests(), now);
   if (complaint) end_slow_peer(*complaint);
 }
 
@@ -365,12 +365,12 @@ void ServerSession::check_rates(Time now) {
 void ServerSession::end_slow_peer(const std::string& what) {
   ++server_.too_slow;
   violated(uploads_.receives() ? answers_.request() : 0, {FileError::too_slow, what});
-  begun_.clear();
+  incomplete_.clear();
 }
 
 std::optional<Time> ServerSession::deadline() const {
   auto due = earlier(incoming_rate_.deadline(), outgoing_rate_.deadline());
-  due = earlier(earlier(due, begun_.deadline()), answers_.next_look());
+  due = earlier(earlier(due, incomplete_.deadline()), answers_.next_look());
   return uploads_.works() || downloads_.has_slice_due() ? earlier(due, slices_.due()) : due;
 }
 

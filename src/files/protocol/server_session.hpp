@@ -119,7 +119,7 @@ class ServerSession : public Session, private SessionFiles {
   Answers answers_;
   Slices slices_;
   Downloads downloads_;
-  BegunUploads begun_;
+  IncompleteUploads incomplete_;
   Uploads uploads_;
   std::optional<Message> next_request_;  // a request that waits for the answers that wait for the disk
   LeastRate incoming_rate_;              // the rate of an incomplete request

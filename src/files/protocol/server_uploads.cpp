@@ -7,75 +7,76 @@
 namespace joust::file {
 namespace {
 
-constexpr std::size_t kMostBegun = 8;  // uploads of one connection
+constexpr std::size_t kMostIncomplete = 8;  // uploads of one connection
 
 }  // namespace
 
-FileAnswer<std::shared_ptr<Upload>> BegunUploads::find(const UploadRequest& request, std::uint64_t requests) {
+FileAnswer<std::shared_ptr<Upload>> IncompleteUploads::find(const UploadRequest& request,
+                                                            std::uint64_t requests) {
   forget_complete();
   auto found = server_.storage.upload(request);
-  if (!found || std::ranges::find(all_, *found, &Begun::upload) != all_.end()) return found;
-  if (all_.size() >= kMostBegun)
+  if (!found || std::ranges::find(all_, *found, &Entry::upload) != all_.end()) return found;
+  if (all_.size() >= kMostIncomplete)
     return refused(FileError::busy, "too many uploads of this connection are incomplete");
   keep(*found, request.begun || (request.wishes && request.wishes->outlives), request.size, requests);
   return found;
 }
 
 // Several connections contribute to the growth of an upload, so it gets as much time as readers do.
-void BegunUploads::keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size,
-                        std::uint64_t requests) {
+void IncompleteUploads::keep(const std::shared_ptr<Upload>& upload, bool offered, std::uint64_t size,
+                             std::uint64_t requests) {
   all_.push_back({upload, offered, size, LeastRate(server_.rates.outgoing), upload->received(), requests});
 }
 
-void BegunUploads::forget_complete() {
-  std::erase_if(all_, [](const Begun& begun) { return begun.upload->over(); });
+void IncompleteUploads::forget_complete() {
+  std::erase_if(all_, [](const Entry& entry) { return entry.upload->over(); });
 }
 
-bool BegunUploads::leave_unfinished() const {
-  return std::ranges::any_of(all_, [](const Begun& begun) {
-    return begun.offered && !begun.upload->over() && begun.upload.use_count() == 1;
+bool IncompleteUploads::leave_unfinished() const {
+  return std::ranges::any_of(all_, [](const Entry& entry) {
+    return entry.offered && !entry.upload->over() && entry.upload.use_count() == 1;
   });
 }
 
 // Limits the digested bytes by the file's size, as the received bytes are.
-void BegunUploads::sender_works(const Working& working) {
-  for (Begun& begun : all_) {
-    const std::uint64_t done = std::min(working.done, begun.size);
-    if (done > begun.digested && begun.upload->awaits_seal())
-      begun.growth.moved(done - std::exchange(begun.digested, done));
+void IncompleteUploads::sender_works(const Working& working) {
+  for (Entry& entry : all_) {
+    const std::uint64_t done = std::min(working.done, entry.size);
+    if (done > entry.digested && entry.upload->awaits_seal())
+      entry.growth.moved(done - std::exchange(entry.digested, done));
   }
 }
 
-void BegunUploads::expect_growth(bool owed, bool waited_for, Time now) {
-  for (Begun& begun : all_) begun.growth.expect(owed, waited_for, now);
+void IncompleteUploads::expect_growth(bool owed, bool waited_for, Time now) {
+  for (Entry& entry : all_) entry.growth.expect(owed, waited_for, now);
 }
 
-std::optional<std::string> BegunUploads::complaint(const Upload* in_hand, bool is_busy,
-                                                   std::uint64_t requests, Time now) {
+std::optional<std::string> IncompleteUploads::complaint(const Upload* in_hand, bool is_busy,
+                                                        std::uint64_t requests, Time now) {
   for (std::size_t i = 0; i < all_.size();) {
-    Begun& begun = all_[i];
-    const bool over = begun.growth.deadline().value_or(Time::max()) <= now;
-    const std::uint64_t before = over ? std::exchange(begun.requests, requests) : requests;
-    if (begun.grows(now)) {
+    Entry& entry = all_[i];
+    const bool over = entry.growth.deadline().value_or(Time::max()) <= now;
+    const std::uint64_t before = over ? std::exchange(entry.requests, requests) : requests;
+    if (entry.grows(now)) {
       ++i;
-    } else if (begun.offered && begun.upload.get() != in_hand && (is_busy || before != requests)) {
+    } else if (entry.offered && entry.upload.get() != in_hand && (is_busy || before != requests)) {
       all_.erase(all_.begin() + static_cast<std::ptrdiff_t>(i));
     } else {
-      return "an incomplete upload grows " + begun.growth.complaint();
+      return "an incomplete upload grows " + entry.growth.complaint();
     }
   }
   return std::nullopt;
 }
 
-bool BegunUploads::Begun::grows(Time now) {
+bool IncompleteUploads::Entry::grows(Time now) {
   const std::uint64_t before = std::exchange(received, upload->received());
   growth.moved(received - before);
   return !growth.missed(now);
 }
 
-std::optional<Time> BegunUploads::deadline() const {
+std::optional<Time> IncompleteUploads::deadline() const {
   std::optional<Time> due;
-  for (const Begun& begun : all_) due = earlier(due, begun.growth.deadline());
+  for (const Entry& entry : all_) due = earlier(due, entry.growth.deadline());
   return due;
 }
 
@@ -89,8 +90,9 @@ constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
 
 }  // namespace
 
-Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, BegunUploads& begun, Uploader from)
-    : server_(server), answers_(answers), slices_(slices), from_(std::move(from)), begun_(begun) {}
+Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, IncompleteUploads& incomplete,
+                 Uploader from)
+    : server_(server), answers_(answers), slices_(slices), from_(std::move(from)), incomplete_(incomplete) {}
 
 // Other connections may still refer to the upload, and none of them checks it.
 Uploads::~Uploads() {
@@ -100,7 +102,7 @@ Uploads::~Uploads() {
 
 bool Uploads::are_cut_off() const {
   const bool is_busy = state_ != State::idle && state_ != State::discarding;
-  return is_busy || (!is_counted_ && begun_.leave_unfinished());
+  return is_busy || (!is_counted_ && incomplete_.leave_unfinished());
 }
 
 void Uploads::refuse(const FileRefusal& refusal) {
@@ -127,14 +129,14 @@ void Uploads::begin(const UploadRange& upload, Time /*now*/) {
   incoming_.begin_to_discard();
   state_ = State::discarding;
   if (!server_.takes) return refuse(takes_nothing());
-  auto found = begun_.find({.name = upload.name,
-                            .size = upload.file_size,
-                            .id = upload.id,
-                            .digest = upload.digest,
-                            .rehearsal = upload.rehearsal,
-                            .from = from_,
-                            .begun = upload.offered},
-                           answers_.requests());
+  auto found = incomplete_.find({.name = upload.name,
+                                 .size = upload.file_size,
+                                 .id = upload.id,
+                                 .digest = upload.digest,
+                                 .rehearsal = upload.rehearsal,
+                                 .from = from_,
+                                 .begun = upload.offered},
+                                answers_.requests());
   if (!found) return refuse(found.error());
   // The range is stored already: its answer was lost with its connection.
   if ((*found)->has(upload.range)) {
@@ -187,7 +189,7 @@ bool Uploads::skips(std::string_view name, const FileWishes& wishes, const FileR
 void Uploads::begin(const Offer& offer, Time now) {
   ++server_.uploads;
   if (!server_.takes) return refuse(takes_nothing());
-  auto found = begun_.find(
+  auto found = incomplete_.find(
       {.name = offer.name, .size = offer.size, .id = offer.id, .from = from_, .wishes = offer.wishes},
       answers_.requests());
   if (!found) {
@@ -250,8 +252,8 @@ void Uploads::begin(const Folder& folder, Time now) {
 
 void Uploads::begin(const Seal& seal, Time now) {
   auto found =
-      begun_.find({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true},
-                  answers_.requests());
+      incomplete_.find({.name = seal.name, .size = seal.size, .id = seal.id, .from = from_, .begun = true},
+                       answers_.requests());
   if (!found) return refuse(found.error());
   if (const auto sealed = (*found)->seal(seal.digest); !sealed) return refuse(sealed.error());
   begin_check(std::move(*found), {0, seal.size}, now);
@@ -277,7 +279,7 @@ void Uploads::check_slice(Time now) {
   const auto check = upload_->check();
   if (!check) {
     // It can be sealed again after a shortage.
-    if (!upload_->over()) begun_.keep(upload_, true, checked_.size, answers_.requests());
+    if (!upload_->over()) incomplete_.keep(upload_, true, checked_.size, answers_.requests());
     refuse(check.error());
     return done();
   }
@@ -298,7 +300,7 @@ void Uploads::done() {
   is_there_ = is_whole_ = false;
   upload_.reset();
   incoming_.release();
-  begun_.forget_complete();
+  incomplete_.forget_complete();
   slices_.end();
 }
 

@@ -19,9 +19,9 @@ namespace joust::file {
 
 // The uploads with ranges from one connection, kept until they are complete. Each must grow, by all its
 // connections together: one of them may have sent its range, and wait for the others.
-class BegunUploads {
+class IncompleteUploads {
  public:
-  explicit BegunUploads(ServerState& server) : server_(server) {}
+  explicit IncompleteUploads(ServerState& server) : server_(server) {}
 
   // Finds an upload of the storage, or begins it, and keeps it. `requests` is the number of requests of the
   // connection so far.
@@ -46,7 +46,7 @@ class BegunUploads {
   std::optional<Time> deadline() const;
 
  private:
-  struct Begun {
+  struct Entry {
     std::shared_ptr<Upload> upload;
     bool offered;
     std::uint64_t size;  // bytes of the file
@@ -59,7 +59,7 @@ class BegunUploads {
   };
 
   ServerState& server_;
-  std::vector<Begun> all_;
+  std::vector<Entry> all_;
 };
 
 // The range of an upload that arrives at a server, frame by frame. Data that are not wanted are discarded.
@@ -113,7 +113,8 @@ class IncomingRange {
 class Uploads {
  public:
   // All are borrowed but `from`.
-  Uploads(ServerState& server, Answers& answers, Slices& slices, BegunUploads& begun, Uploader from);
+  Uploads(ServerState& server, Answers& answers, Slices& slices, IncompleteUploads& incomplete,
+          Uploader from);
   ~Uploads();
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
@@ -164,7 +165,7 @@ class Uploads {
   Answers& answers_;
   Slices& slices_;
   const Uploader from_;
-  BegunUploads& begun_;
+  IncompleteUploads& incomplete_;
   State state_ = State::idle;
   IncomingRange incoming_;
   std::shared_ptr<Upload> upload_;  // being recalled or checked
