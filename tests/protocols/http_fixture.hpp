@@ -201,7 +201,7 @@ class HttpTest : public testing::Test {
   bool lists_ = false;
   bool dot_files_ = false;
   std::uint64_t most_requests_ = 0;
-  AnsweredHosts hosts_{};
+  AllowedHosts hosts_{};
   HttpCounts counts_;
   std::unique_ptr<HttpSite> site_;
   std::unique_ptr<HttpSession> session_;

@@ -12,12 +12,12 @@
 namespace joust::http::test {
 namespace {
 
-TEST(AnsweredHosts, AreAllWhereNothingElseIsSaid) {
-  for (const char* host : {"", "evil.example", "127.0.0.1"}) EXPECT_TRUE(AnsweredHosts().contain(host));
+TEST(AllowedHosts, AreAllWhereNothingElseIsSaid) {
+  for (const char* host : {"", "evil.example", "127.0.0.1"}) EXPECT_TRUE(AllowedHosts().contain(host));
 }
 
-TEST(AnsweredHosts, OfLoopbackAreItsNames) {
-  const AnsweredHosts hosts = AnsweredHosts::of_loopback("");
+TEST(AllowedHosts, OfLoopbackAreItsNames) {
+  const AllowedHosts hosts = AllowedHosts::of_loopback("");
   for (const char* host : {"localhost", "localhost:8080", "localhost:", "localhost.", "LocalHost.:80",
                            "127.0.0.1", "127.0.0.1:80", "127.1.2.3", "127.0.0.1.", "[::1]", "[::1]:80",
                            "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]:80", ""})
@@ -46,8 +46,8 @@ TEST(AnsweredHosts, OfLoopbackAreItsNames) {
     EXPECT_FALSE(hosts.contain(host)) << host;
 }
 
-TEST(AnsweredHosts, MayBeNamed) {
-  const AnsweredHosts hosts = AnsweredHosts::of_loopback("Dev.example,other.example.:81,[fd00::1],10.0.0.1");
+TEST(AllowedHosts, MayBeNamed) {
+  const AllowedHosts hosts = AllowedHosts::of_loopback("Dev.example,other.example.:81,[fd00::1],10.0.0.1");
   for (const char* host :
        {"dev.example", "DEV.EXAMPLE:80", "other.example", "[FD00::1]:80", "10.0.0.1", "localhost"})
     EXPECT_TRUE(hosts.contain(host)) << host;
@@ -55,9 +55,9 @@ TEST(AnsweredHosts, MayBeNamed) {
     EXPECT_FALSE(hosts.contain(host)) << host;
 }
 
-TEST(AnsweredHosts, AreRefusedIfTheyAreNone) {
+TEST(AllowedHosts, AreRefusedIfTheyAreNone) {
   for (const char* text : {"a b", "a,,b", ",", "http://a", "a@b", "a/b"})
-    EXPECT_THROW(AnsweredHosts::of_loopback(text), std::invalid_argument) << text;
+    EXPECT_THROW(AllowedHosts::of_loopback(text), std::invalid_argument) << text;
 }
 
 class HttpHosts : public HttpTest {
@@ -65,7 +65,7 @@ class HttpHosts : public HttpTest {
   HttpHosts() {
     with_files_ = true;
     storage_.add("secret", "secret");
-    hosts_ = AnsweredHosts::of_loopback("dev.example");
+    hosts_ = AllowedHosts::of_loopback("dev.example");
   }
   std::string status(const std::string& request) {
     again();

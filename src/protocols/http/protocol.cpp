@@ -97,9 +97,9 @@ std::vector<ProtocolOption> options() {
   };
 }
 
-AnsweredHosts answered_hosts(const Parameters& parameters) {
-  const AnsweredHosts hosts = AnsweredHosts::of_loopback(parameters.option("allowed-hosts"));
-  return parameters.on_loopback ? hosts : AnsweredHosts();
+AllowedHosts allowed_hosts(const Parameters& parameters) {
+  const AllowedHosts hosts = AllowedHosts::of_loopback(parameters.option("allowed-hosts"));
+  return parameters.on_loopback ? hosts : AllowedHosts();
 }
 
 namespace {
@@ -166,7 +166,7 @@ std::string why_no_answers(const Parameters& server, const Parameters& client) {
 Settings repeatable(Settings server, const Parameters& client) {
   const std::string& host = client.option("host");
   std::string& allowed = server["allowed-hosts"];
-  if (is_authority(host) && !AnsweredHosts::of_loopback(allowed).contain(host))
+  if (is_authority(host) && !AllowedHosts::of_loopback(allowed).contain(host))
     allowed += (allowed.empty() ? "" : ",") + host;
   if (allowed.empty()) server.erase("allowed-hosts");
   if (server.contains("root")) server.erase("text");  // then it is only what the client expects

@@ -16,7 +16,7 @@ namespace joust::http {
 std::vector<ProtocolOption> options();
 
 // Parse the options of a server. They throw std::invalid_argument.
-AnsweredHosts answered_hosts(const Parameters& parameters);
+AllowedHosts allowed_hosts(const Parameters& parameters);
 bool lists(const Parameters& parameters);
 bool serves_dot_files(const Parameters& parameters);
 RateRules rates(const Parameters& parameters);

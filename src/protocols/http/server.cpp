@@ -262,7 +262,7 @@ class HttpServer : public Service {
               .clock = DateClock(wall_clock_ns),
               .requests_per_connection = requests_per_connection(parameters),
               .rates = rates(parameters),
-              .hosts = answered_hosts(parameters),
+              .hosts = allowed_hosts(parameters),
               .counts = *counts_} {}
 
   std::unique_ptr<Session> open(const ConnectionInfo& /*info*/) override {

@@ -103,7 +103,7 @@ struct HttpSite {
   DateClock clock;
   std::uint64_t requests_per_connection = 0;  // 0: no limit
   RateRules rates{};
-  AnsweredHosts hosts{};
+  AllowedHosts hosts{};
   HttpCounts& counts;
 };
 

@@ -115,8 +115,8 @@ bool means_loopback(std::string_view name) {
 
 }  // namespace
 
-AnsweredHosts AnsweredHosts::of_loopback(std::string_view others) {
-  AnsweredHosts hosts;
+AllowedHosts AllowedHosts::of_loopback(std::string_view others) {
+  AllowedHosts hosts;
   hosts.has_all_ = false;
   while (!others.empty()) {
     const std::string_view one = others.substr(0, others.find(','));
@@ -130,7 +130,7 @@ AnsweredHosts AnsweredHosts::of_loopback(std::string_view others) {
   return hosts;
 }
 
-bool AnsweredHosts::contain(std::string_view host) const {
+bool AllowedHosts::contain(std::string_view host) const {
   if (has_all_ || host.empty()) return true;
   const std::string name = without_port(host);
   return means_loopback(name) || std::ranges::find(others_, name) != others_.end();
