@@ -182,7 +182,7 @@ class HttpExchange final : public Exchange {
     const std::string_view body = all.substr(size);
     if (!plan_->status().contains(head->status))
       return refuse(index, fmt::format("the status of a reply is {}, and not {}; its body begins with '{}'",
-                                       head->status, plan_->status().text(), excerpt(body)));
+                                       head->status, plan_->status().text(), snippet(body)));
     if (plan_->body() && body != *plan_->body()) return refuse(index, difference(body));
     if (reply.size() <= kLargestKept)
       right.reply.assign(reply.begin(), reply.end());
@@ -211,7 +211,7 @@ class HttpExchange final : public Exchange {
     const std::string_view right = *plan_->body();
     const auto at = static_cast<std::size_t>(std::ranges::mismatch(body, right).in1 - body.begin());
     const auto end = [at](std::string_view text) {
-      return at == text.size() ? "its end" : fmt::format("'{}'", excerpt(text.substr(at)));
+      return at == text.size() ? "its end" : fmt::format("'{}'", snippet(text.substr(at)));
     };
     return fmt::format(
         "the body of a reply is not that of --text: {} of its {} bytes are right, then comes {}, and not {}",

@@ -115,7 +115,7 @@ void ChunkedBody::step(char next, std::size_t room) {
         size_ = size_ * 16 + *digit;
         if (++digits_ > kMostDigits) complaint_ = "the size of a chunk of a reply has more than 16 digits";
       } else if (digits_ == 0 || !std::string_view("\r; \t").contains(next)) {
-        complaint_ = fmt::format("the size of a chunk of a reply has '{}' in it", excerpt({&next, 1}));
+        complaint_ = fmt::format("the size of a chunk of a reply has '{}' in it", snippet({&next, 1}));
       } else {
         at_ = next == '\r' ? At::size_end : At::extension;
       }

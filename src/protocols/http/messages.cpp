@@ -149,7 +149,7 @@ class ReplyParser : public HeadParser<false> {
     if (head.is_interim() || status_ == 204 || status_ == 304 || request_ == ReplyTo::head) return head;
     if (!coding_.empty() && !boost::beast::iequals(coding_, "chunked"))
       return std::unexpected(
-          fmt::format("a reply has the Transfer-Encoding '{}': only 'chunked' is read", excerpt(coding_)));
+          fmt::format("a reply has the Transfer-Encoding '{}': only 'chunked' is read", snippet(coding_)));
     if (!coding_.empty() && is_1_0_)
       return std::unexpected("a reply of HTTP/1.0 has a Transfer-Encoding, which only 1.1 has");
     head.body = !coding_.empty() ? Body::chunked : content_length() ? Body::sized : Body::until_end;
@@ -207,7 +207,7 @@ std::expected<ReplyHead, std::string> parse_reply(Bytes head, ReplyTo request) {
   if (const error_code error = parser.parse(head)) {
     const std::string_view text = as_text(head);
     return std::unexpected(fmt::format("the head of a reply cannot be read ({}): it begins with '{}'",
-                                       error.message(), excerpt(text.substr(0, text.find('\r')))));
+                                       error.message(), snippet(text.substr(0, text.find('\r')))));
   }
   return parser.result();
 }

@@ -29,7 +29,7 @@ inline bool is_one_word(std::string_view text) {
 }
 
 // Returns the beginning of a server's text, for a complaint.
-inline std::string excerpt(std::string_view text) {
+inline std::string snippet(std::string_view text) {
   constexpr std::size_t kMost = 60;  // bytes
   return printable(text.substr(0, kMost)) + (text.size() > kMost ? "..." : "");
 }

@@ -109,7 +109,7 @@ std::string objection_to_answer(Bytes bytes, std::string_view key) {
   if (head.get().result_int() != 101)
     return fmt::format("the server answers the handshake by the status {} {}, and not by 101",
                        head.get().result_int(),
-                       http::excerpt({head.get().reason().data(), head.get().reason().size()}));
+                       http::snippet({head.get().reason().data(), head.get().reason().size()}));
   if (!head.has_token(field::upgrade, "websocket") || !head.has_token(field::connection, "upgrade"))
     return "the answer to the handshake has not both of 'Upgrade: websocket' and 'Connection: Upgrade'";
   if (head.has_body()) return "the answer to the handshake has a Content-Length or a Transfer-Encoding";
@@ -118,12 +118,12 @@ std::string objection_to_answer(Bytes bytes, std::string_view key) {
   if (const std::string right = accept_of(key), accept(head.text(field::sec_websocket_accept));
       accept != right)
     return fmt::format("the answer to the handshake has the Sec-WebSocket-Accept '{}', and '{}' is right",
-                       http::excerpt(accept), right);
+                       http::snippet(accept), right);
   for (const field name : {field::sec_websocket_extensions, field::sec_websocket_protocol})
     if (!head.text(name).empty() || head.has_many(name))
       return fmt::format("the server agrees to what was not asked for: {}: {}",
                          std::string_view(to_string(name).data(), to_string(name).size()),
-                         http::excerpt(head.text(name)));
+                         http::snippet(head.text(name)));
   return {};
 }
 
