@@ -37,18 +37,18 @@ void ArrivingRange::stored(std::size_t n) {
   left_ = {left_.offset + n, left_.size - n};
 }
 
-void LeavingRange::begin(Outgoing& outgoing, std::uint32_t request, const UploadRange& upload) {
+void LeavingRange::begin(OutputQueue& queue, std::uint32_t request, const UploadRange& upload) {
   request_ = request;
   left_ = range_ = upload.range;
-  check_ = outgoing.message({request, upload});
+  check_ = queue.message({request, upload});
   sending_ = true;
 }
 
-void LeavingRange::add_data(Outgoing& outgoing, const std::shared_ptr<File>& source) {
+void LeavingRange::add_data(OutputQueue& queue, const std::shared_ptr<File>& source) {
   if (!sending_) return;
-  left_ = outgoing.data_ahead(request_, source, left_);
-  if (left_.size > 0 || !outgoing.has_room()) return;
-  outgoing.message({request_, End{range_.size, std::nullopt}});
+  left_ = queue.data_ahead(request_, source, left_);
+  if (left_.size > 0 || !queue.has_room()) return;
+  queue.message({request_, End{range_.size, std::nullopt}});
   sending_ = false;
 }
 
@@ -135,33 +135,33 @@ void ClientSession::begin(const RangeTask& task, Time now) {
 }
 
 void ClientSession::query(bool wants_digest, Time now) {
-  outgoing_.message({++request_, Query{transfers_.options().name, wants_digest}});
+  queue_.message({++request_, Query{transfers_.options().name, wants_digest}});
   watch_.progressed(now);
 }
 
 void ClientSession::start_download(File& into, ByteRange range, Time now) {
   ++requests_;
   arriving_.begin(into, range);
-  outgoing_.message({++request_, Fragment{range, transfers_.options().name}});
+  queue_.message({++request_, Fragment{range, transfers_.options().name}});
   watch_.progressed(now);
 }
 
 void ClientSession::start_upload(Time now) {
   ++requests_;
   const Facts& facts = *transfers_.facts();
-  leaving_.begin(outgoing_, ++request_,
+  leaving_.begin(queue_, ++request_,
                  {.file_size = facts.size,
                   .range = task_.range,
                   .id = transfers_.upload_id(connection_, task_),
                   .digest = facts.digest,
                   .rehearsal = !task_.recorded,
                   .name = transfers_.options().name});
-  leaving_.add_data(outgoing_, transfers_.local().source().file);
+  leaving_.add_data(queue_, transfers_.local().source().file);
   watch_.progressed(now);
 }
 
 std::size_t ClientSession::output(std::span<Segment> into) const {
-  return step_ == Step::failed ? 0 : outgoing_.segments(into);
+  return step_ == Step::failed ? 0 : queue_.segments(into);
 }
 
 Want ClientSession::want() const {
@@ -268,10 +268,10 @@ void ClientSession::answered(std::uint64_t bytes_moved, Time now) {
 }
 
 void ClientSession::consumed(std::size_t n) {
-  outgoing_.consumed(n);
+  queue_.consumed(n);
   watch_.moved();
   phases_.moved(n, 0, now_);
-  if (step_ != Step::failed) leaving_.add_data(outgoing_, transfers_.local().source().file);
+  if (step_ != Step::failed) leaving_.add_data(queue_, transfers_.local().source().file);
 }
 
 // The announced frame cannot be completed: the connection ends here, and the server discards the upload.
@@ -396,7 +396,7 @@ void ClientSession::on_drain(Time now) {
   if (step_ == Step::greeting) return fail({Stage::receive, 0, "stopped before the start"}, now);
   if (step_ == Step::verifying || step_ == Step::again) step_ = Step::loading;
   phases_.leave_window(now);
-  const bool sent = operation() == Operation::put && !leaving_.is_leaving() && outgoing_.waiting() == 0;
+  const bool sent = operation() == Operation::put && !leaving_.is_leaving() && queue_.waiting() == 0;
   if (busy() && !sent) return end_by_failure();
   proceed(now);
 }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "files/protocol/client.hpp"
-#include "files/protocol/outgoing.hpp"
+#include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/store/storage.hpp"
@@ -42,8 +42,8 @@ class ArrivingRange {
 // The bytes of one uploaded range, added to the output as they are sent.
 class LeavingRange {
  public:
-  void begin(Outgoing& outgoing, std::uint32_t request, const UploadRange& upload);
-  void add_data(Outgoing& outgoing, const std::shared_ptr<File>& source);  // as much as there is room for
+  void begin(OutputQueue& queue, std::uint32_t request, const UploadRange& upload);
+  void add_data(OutputQueue& queue, const std::shared_ptr<File>& source);  // as much as there is room for
   bool is_leaving() const { return sending_; }                             // the end frame is not written
   bool is_stored_by(const Stored& stored) const;
 
@@ -106,7 +106,7 @@ class ClientSession : public Session, private SessionFiles {
   std::optional<Time> deadline() const override;
   bool finished() const override { return step_ == Step::finished || step_ == Step::failed; }
   void consumed(std::size_t n) override;
-  void released(std::size_t n) override { outgoing_.released(n); }
+  void released(std::size_t n) override { queue_.released(n); }
 
  private:
   FileRange store() const override { return arriving_.next(); }
@@ -154,7 +154,7 @@ class ClientSession : public Session, private SessionFiles {
   const std::uint64_t connection_;
   LoadPhases phases_;
   Decoder decoder_;
-  Outgoing outgoing_;
+  OutputQueue queue_;
   AnswerWatch watch_;
   Step step_ = Step::loading;
   RangeTask task_{};  // the current one

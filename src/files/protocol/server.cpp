@@ -37,12 +37,12 @@ constexpr std::size_t kMostFiles = 2;  // in unread answers: each keeps a file o
 void Answers::begin(std::uint32_t request, std::uint64_t check) {
   request_ = request;
   check_ = check;
-  outgoing_.next_answer();
+  queue_.next_answer();
 }
 
 void Answers::send(Body body) {
   if (waiting_.empty()) {
-    outgoing_.message({request_, std::move(body)});
+    queue_.message({request_, std::move(body)});
     return;
   }
   waiting_.push_back({.answer = {request_, std::move(body)}});
@@ -96,7 +96,7 @@ bool Answers::is_settled(Waiting& waiting) {
 
 void Answers::look_at_disk(Time now) {
   while (!waiting_.empty() && is_settled(waiting_.front())) {
-    outgoing_.message(waiting_.front().answer);
+    queue_.message(waiting_.front().answer);
     waiting_.pop_front();
   }
   look_at_disk_ = now + kLookForGroup;
@@ -105,16 +105,16 @@ void Answers::look_at_disk(Time now) {
 }
 
 void Answers::working(std::uint64_t done, Time now) {
-  if (now - said_working_ < kWorkingEvery || outgoing_.waiting() > 0) return;
+  if (now - said_working_ < kWorkingEvery || queue_.waiting() > 0) return;
   said_working_ = now;
   if (waiting_.empty())
-    outgoing_.message({request_, Working{done}});
+    queue_.message({request_, Working{done}});
   else
-    outgoing_.message({waiting_.front().answer.request, Working{}});
+    queue_.message({waiting_.front().answer.request, Working{}});
 }
 
 bool Answers::are_unread() const {
-  return outgoing_.cost() > kMostUnread || outgoing_.files() >= kMostFiles;
+  return queue_.cost() > kMostUnread || queue_.files() >= kMostFiles;
 }
 
 namespace {

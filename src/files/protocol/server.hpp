@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "files/protocol/outgoing.hpp"
+#include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
 #include "session/least_rate.hpp"
@@ -76,9 +76,9 @@ class Answers {
   void working_since(Time now) { said_working_ = now; }
 
   bool are_unread() const;  // so many are unread that the peer has to read first
-  std::uint64_t memory() const { return outgoing_.files() > 0 ? 0 : outgoing_.cost(); }  // bytes
-  Outgoing& outgoing() { return outgoing_; }
-  const Outgoing& outgoing() const { return outgoing_; }
+  std::uint64_t memory() const { return queue_.files() > 0 ? 0 : queue_.cost(); }  // bytes
+  OutputQueue& queue() { return queue_; }
+  const OutputQueue& queue() const { return queue_; }
 
  private:
   struct Waiting {
@@ -90,7 +90,7 @@ class Answers {
   bool is_settled(Waiting& waiting);  // true: the answer can be sent
 
   ServerState& server_;
-  Outgoing outgoing_;
+  OutputQueue queue_;
   std::uint32_t request_ = 0;
   std::uint64_t check_ = 0;  // of the request
   std::uint64_t requests_ = 0;

@@ -68,9 +68,9 @@ void Downloads::begin(const Fragment& fragment, Time /*now*/) {
 
 void Downloads::send_more() {
   if (state_ != State::sending) return;
-  Outgoing& outgoing = answers_.outgoing();
-  left_ = outgoing.data_ahead(answers_.request(), source_.file, left_);
-  if (left_.size > 0 || !outgoing.has_room()) return;
+  OutputQueue& queue = answers_.queue();
+  left_ = queue.data_ahead(answers_.request(), source_.file, left_);
+  if (left_.size > 0 || !queue.has_room()) return;
   const bool whole = range_.size == source_.version.size;
   answers_.send(End{range_.size, whole ? source_.digest : std::nullopt});
   done();
@@ -79,7 +79,7 @@ void Downloads::send_more() {
 // All frames of a short file may be in the output already; then its request is no longer under way.
 void Downloads::source_failed(int error) {
   ++server_.refused;
-  const bool latest = answers_.outgoing().source_failed(lost_source(error));
+  const bool latest = answers_.queue().source_failed(lost_source(error));
   if (latest && state_ == State::sending) done();
 }
 
@@ -119,7 +119,7 @@ void Downloads::digest_slice(Time now) {
 }
 
 bool Downloads::is_listing_unread() const {
-  return state_ == State::listing && answers_.outgoing().cost() > kMostListUnread;
+  return state_ == State::listing && answers_.queue().cost() > kMostListUnread;
 }
 
 void Downloads::list_slice() {
@@ -175,7 +175,7 @@ ServerSession::ServerSession(ServerState& server, Uploader from)
       outgoing_rate_(server.rates.outgoing) {}
 
 ServerSession::~ServerSession() {
-  if (!downloads_.idle() || uploads_.are_cut_off() || answers_.outgoing().sends_file()) ++server_.abandoned;
+  if (!downloads_.idle() || uploads_.are_cut_off() || answers_.queue().sends_file()) ++server_.abandoned;
 }
 
 Want ServerSession::want() const {
@@ -292,14 +292,14 @@ void ServerSession::on_source_failed(int error, Time now) {
 }
 
 void ServerSession::consumed(std::size_t n) {
-  Outgoing& outgoing = answers_.outgoing();
-  server_.bytes_sent.fetch_add(outgoing.consumed(n), std::memory_order_relaxed);
+  OutputQueue& queue = answers_.queue();
+  server_.bytes_sent.fetch_add(queue.consumed(n), std::memory_order_relaxed);
   outgoing_rate_.moved(n);
   if (downloads_.sends()) {
     downloads_.send_more();
     conclude();
   }
-  if (outgoing.waiting() == 0) outgoing_rate_.reset();
+  if (queue.waiting() == 0) outgoing_rate_.reset();
 }
 
 void ServerSession::on_peer_finished(Time now) {
@@ -343,7 +343,7 @@ void ServerSession::conclude() {
 void ServerSession::watch_rates(Time now) {
   const bool waited_for = want() != Want::nothing;
   incoming_rate_.expect(!over_ && (uploads_.receives() || decoder_.in_message()), waited_for, now);
-  outgoing_rate_.expect(answers_.outgoing().waiting() > 0, true, now);
+  outgoing_rate_.expect(answers_.queue().waiting() > 0, true, now);
   incomplete_.expect_growth(!over_, waited_for, now);
 }
 

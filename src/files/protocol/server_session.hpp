@@ -85,7 +85,7 @@ class ServerSession : public Session, private SessionFiles {
   void on_deadline(Time now) override;
   void on_drain(Time now) override;
 
-  std::size_t output(std::span<Segment> into) const override { return answers_.outgoing().segments(into); }
+  std::size_t output(std::span<Segment> into) const override { return answers_.queue().segments(into); }
   Want want() const override;
   SessionFiles* files() override { return this; }
   std::optional<Time> deadline() const override;
@@ -94,7 +94,7 @@ class ServerSession : public Session, private SessionFiles {
   std::uint64_t memory() const override { return decoder_.held_bytes() + answers_.memory(); }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override;
-  void released(std::size_t n) override { answers_.outgoing().released(n); }
+  void released(std::size_t n) override { answers_.queue().released(n); }
 
  private:
   FileRange store() const override { return uploads_.incoming().next(); }

@@ -241,9 +241,9 @@ bool GetSession::reserves(const GetTransfer::Work& work) {
 void GetSession::ask(const GetTransfer::Work& work, ByteRange part) {
   const std::string& name = work.of->item().name;
   if (work.task == Task::range)
-    outgoing().message({++asked_, file::Fragment{part, name}});
+    queue().message({++asked_, file::Fragment{part, name}});
   else
-    outgoing().message({++asked_, file::Query{name, work.task == Task::digest}});
+    queue().message({++asked_, file::Query{name, work.task == Task::digest}});
 }
 
 void GetSession::begin_range(Time now) {

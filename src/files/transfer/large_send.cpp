@@ -128,20 +128,19 @@ void LargeSender::seal() {
 
 void LargeSender::add_data() {
   if (!sending_) return;
-  file::Outgoing& outgoing = connection_.outgoing;
+  file::OutputQueue& queue = connection_.queue;
   const auto& file = work_.large->file();
   RateLimit& limit = send_.limit();
   if (!limit.applies()) {
-    left_ = outgoing.data_ahead(request_, file, left_);
-  } else if (left_.size > 0 && outgoing.waiting() < limit.portion() &&
-             connection_.now >= connection_.go_on_at) {
+    left_ = queue.data_ahead(request_, file, left_);
+  } else if (left_.size > 0 && queue.waiting() < limit.portion() && connection_.now >= connection_.go_on_at) {
     const ByteRange part{left_.offset, std::min(left_.size, limit.portion())};
     connection_.go_on_at = limit.reserve(part.size, connection_.now);
-    outgoing.data(request_, file, part);
+    queue.data(request_, file, part);
     left_ = {part.end(), left_.size - part.size};
   }
-  if (left_.size > 0 || !outgoing.has_room()) return;
-  outgoing.message({request_, file::End{work_.range.size, std::nullopt}});
+  if (left_.size > 0 || !queue.has_room()) return;
+  queue.message({request_, file::End{work_.range.size, std::nullopt}});
   sending_ = false;
 }
 
@@ -205,7 +204,7 @@ void LargeSender::offer_compared() {
 
 void LargeSender::refused(const FileRefusal& refusal) {
   if (std::exchange(sending_, false))  // the rest of the range is not wanted
-    connection_.outgoing.message({request_, file::Error{{FileError::given_up, ""}}});
+    connection_.queue.message({request_, file::Error{{FileError::given_up, ""}}});
   left_ = {};
   const Time now = connection_.now;
   const bool held = refusal.error == FileError::busy || refusal.error == FileError::overlap;

@@ -64,9 +64,9 @@ void ListSession::proceed(Time now) {
     const std::string name = joined(listing_.plan().name, work->folder);
     ++request_;
     if (work->may_be_file)
-      outgoing().message({request_, file::Query{name, false}});
+      queue().message({request_, file::Query{name, false}});
     else
-      outgoing().message({request_, file::List{name}});
+      queue().message({request_, file::List{name}});
     pending_.push_back({.request = request_, .work = std::move(*work)});
   }
 }

@@ -110,7 +110,7 @@ class WholeSender {
 };
 
 bool WholeSender::may_begin() const {
-  return pending_.size() < kMostPending && connection_.outgoing.waiting() < kMostWaiting &&
+  return pending_.size() < kMostPending && connection_.queue.waiting() < kMostWaiting &&
          connection_.go_on_at <= connection_.now;
 }
 
@@ -178,7 +178,7 @@ std::uint64_t WholeSender::send_bytes(const Pending& pending, const FileVersion&
     rest = rest.subspan(part.size());
   }
   add(file::encode({request, file::End{content.size(), std::nullopt}}));
-  connection_.outgoing.bytes(request, std::move(bytes));
+  connection_.queue.bytes(request, std::move(bytes));
   if (send_.limit().applies()) connection_.go_on_at = send_.limit().reserve(content.size(), connection_.now);
   return check;
 }
@@ -270,10 +270,7 @@ void WholeSender::refused(const Pending& pending, const FileRefusal& refusal) {
 class SendSession : public TransferSession {
  public:
   explicit SendSession(SendTransfer& sending)
-      : TransferSession(sending),
-        connection_{sending, outgoing()},
-        wholes_(connection_),
-        large_(connection_) {}
+      : TransferSession(sending), connection_{sending, queue()}, wholes_(connection_), large_(connection_) {}
   ~SendSession() override;
 
  private:
@@ -303,7 +300,7 @@ SendSession::~SendSession() {
 
 void SendSession::give_back_work() {
   const std::uint64_t whole = wholes_.give_back();
-  connection_.send.count().lost += whole - std::min(whole, outgoing().waiting());
+  connection_.send.count().lost += whole - std::min(whole, queue().waiting());
   large_.give_back();
 }
 
@@ -311,7 +308,7 @@ std::optional<Time> SendSession::due() const {
   const Time pause = connection_.go_on_at;
   const bool is_paused = pause > connection_.now;
   if (digesting_ && !large_.has_work() && !is_paused) return report_at_;
-  return is_paused && outgoing().waiting() == 0 ? earlier(large_.due(), pause) : large_.due();
+  return is_paused && queue().waiting() == 0 ? earlier(large_.due(), pause) : large_.due();
 }
 
 void SendSession::proceed(Time now) {
@@ -337,7 +334,7 @@ void SendSession::report_digest() {
   digesting_ = digested.has_value();
   if (!digested || connection_.now < report_at_) return;
   report_at_ = connection_.now + kReportEvery;
-  outgoing().message({connection_.request, file::Working{*digested}});
+  queue().message({connection_.request, file::Working{*digested}});
 }
 
 void SendSession::take(const file::Message& message, Time now) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "files/protocol/outgoing.hpp"
+#include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/transfer/send.hpp"
 
@@ -14,12 +14,12 @@ namespace joust::transfer {
 // A connection that sends files, as its parts see it: the output with its numbers, the time and the pauses.
 struct SendConnection {
   SendTransfer& send;
-  file::Outgoing& outgoing;
+  file::OutputQueue& queue;
   std::uint32_t request = 0;  // the number of the latest one
   Time now{};                 // of the latest input
   Time go_on_at{};            // when the rate limit allows more, or a busy server is asked again
 
-  std::uint64_t ask(const file::Body& body) { return outgoing.message({++request, body}); }  // the check
+  std::uint64_t ask(const file::Body& body) { return queue.message({++request, body}); }  // the check
 };
 
 // The time for which a busy server is asked. It may still hold the work that a lost connection has begun, or

@@ -106,7 +106,7 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
 void TransferSession::greet() {
   if (is_known_ || greeting_ != Greeting::none) return;
   greeting_ = Greeting::sent;
-  outgoing_.message({kGreeting, file::Query{any_name(), false}});
+  queue_.message({kGreeting, file::Query{any_name(), false}});
 }
 
 void TransferSession::take_greeting(const file::Message& message, Time now) {
@@ -193,7 +193,7 @@ void TransferSession::lose(const std::string& why, Time now) {
 }
 
 void TransferSession::consumed(std::size_t n) {
-  outgoing_.consumed(n);
+  queue_.consumed(n);
   if (!finished_) more_room(n);
 }
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "files/protocol/outgoing.hpp"
+#include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/transfer/transfer.hpp"
 #include "joust/session.hpp"
@@ -28,16 +28,14 @@ class TransferSession : public Session, protected SessionFiles {
   void on_drain(Time now) override;
   void on_failure(const Failure& failure, Time now) override;
 
-  std::size_t output(std::span<Segment> into) const override {
-    return finished_ ? 0 : outgoing_.segments(into);
-  }
+  std::size_t output(std::span<Segment> into) const override { return finished_ ? 0 : queue_.segments(into); }
   Want want() const override;
   SessionFiles* files() override { return this; }
   std::optional<Time> deadline() const override;
   bool finished() const override { return finished_; }
   bool gives_up() const override { return gives_up_; }
   void consumed(std::size_t n) override;
-  void released(std::size_t n) override { outgoing_.released(n); }
+  void released(std::size_t n) override { queue_.released(n); }
 
  protected:
   // False if the connection may be waiting to be accepted: no other connection would do its work then. Until
@@ -64,8 +62,8 @@ class TransferSession : public Session, protected SessionFiles {
   void on_source_failed(int /*error*/, Time /*now*/) override {}
 
   Transfer& transfer() { return transfer_; }
-  file::Outgoing& outgoing() { return outgoing_; }
-  const file::Outgoing& outgoing() const { return outgoing_; }
+  file::OutputQueue& queue() { return queue_; }
+  const file::OutputQueue& queue() const { return queue_; }
   void alive(Time now) { last_sign_ = now; }
   // Notes that bytes of files have been sent. They are a sign of progress too, unlike a question.
   void progress_sent(std::size_t n) {
@@ -92,7 +90,7 @@ class TransferSession : public Session, protected SessionFiles {
 
   Transfer& transfer_;
   file::Decoder decoder_;
-  file::Outgoing outgoing_;
+  file::OutputQueue queue_;
   std::uint64_t data_left_ = 0;  // bytes of the current data frame that are not received yet
   bool finished_ = false;
   bool gives_up_ = false;

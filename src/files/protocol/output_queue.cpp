@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "files/protocol/outgoing.hpp"
+#include "files/protocol/output_queue.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,38 +12,38 @@ constexpr std::array<std::byte, 64 << 10> kZeros{};
 
 }  // namespace
 
-void Outgoing::add(Piece piece) {
+void OutputQueue::add(Piece piece) {
   waiting_ += piece.size;
   files_ += piece.file != nullptr;
   piece.answer = answer_;
   pieces_.push_back(std::move(piece));
 }
 
-Outgoing::Piece Outgoing::piece_of(const Message& message) {
+OutputQueue::Piece OutputQueue::piece_of(const Message& message) {
   auto bytes = encode(message);
   const std::size_t size = bytes.size();
   return {.bytes = std::move(bytes), .size = size, .request = message.request};
 }
 
-std::uint64_t Outgoing::message(const Message& message) {
+std::uint64_t OutputQueue::message(const Message& message) {
   Piece piece = piece_of(message);
   const std::uint64_t check = check_of(piece.bytes);
   add(std::move(piece));
   return check;
 }
 
-void Outgoing::bytes(std::uint32_t request, std::vector<std::byte> bytes) {
+void OutputQueue::bytes(std::uint32_t request, std::vector<std::byte> bytes) {
   const std::size_t size = bytes.size();
   add({.bytes = std::move(bytes), .size = size, .request = request});
 }
 
-void Outgoing::data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
+void OutputQueue::data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
   assert(range.size > 0 && range.size <= kLargestData);
   message({request, Data{static_cast<std::uint32_t>(range.size)}});
   add({.file = file, .offset = range.offset, .size = range.size, .request = request});
 }
 
-ByteRange Outgoing::data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
+ByteRange OutputQueue::data_ahead(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
   while (range.size > 0 && has_room()) {
     const std::uint64_t part = std::min<std::uint64_t>(range.size, kLargestData);
     data(request, file, {range.offset, part});
@@ -52,7 +52,7 @@ ByteRange Outgoing::data_ahead(std::uint32_t request, const std::shared_ptr<File
   return range;
 }
 
-bool Outgoing::source_failed(const FileRefusal& refusal) {
+bool OutputQueue::source_failed(const FileRefusal& refusal) {
   assert(first_ < pieces_.size() && pieces_[first_].file);
   Piece& failed = pieces_[first_];
   const std::uint64_t answer = failed.answer;
@@ -74,7 +74,7 @@ bool Outgoing::source_failed(const FileRefusal& refusal) {
   return answer == answer_;
 }
 
-Segment Outgoing::Piece::rest() const {
+Segment OutputQueue::Piece::rest() const {
   if (!bytes.empty()) return {.bytes = Bytes(bytes).subspan(consumed)};
   const std::uint64_t left = size - consumed;
   if (!file) return {.bytes = Bytes(kZeros).first(std::min<std::uint64_t>(left, kZeros.size()))};
@@ -82,7 +82,7 @@ Segment Outgoing::Piece::rest() const {
   return {.file = {file.get(), offset + consumed, left}};
 }
 
-std::size_t Outgoing::segments(std::span<Segment> into) const {
+std::size_t OutputQueue::segments(std::span<Segment> into) const {
   std::size_t filled = 0;
   for (std::size_t i = first_; i < pieces_.size() && filled < into.size(); ++i) {
     into[filled] = pieces_[i].rest();
@@ -93,12 +93,12 @@ std::size_t Outgoing::segments(std::span<Segment> into) const {
   return filled;
 }
 
-bool Outgoing::sends_file() const {
+bool OutputQueue::sends_file() const {
   return std::any_of(pieces_.begin() + static_cast<std::ptrdiff_t>(first_), pieces_.end(),
                      [](const Piece& piece) { return piece.file != nullptr; });
 }
 
-std::uint64_t Outgoing::consumed(std::size_t n) {
+std::uint64_t OutputQueue::consumed(std::size_t n) {
   assert(n <= waiting_);
   std::uint64_t of_files = 0;
   waiting_ -= n;
@@ -113,7 +113,7 @@ std::uint64_t Outgoing::consumed(std::size_t n) {
   return of_files;
 }
 
-void Outgoing::released(std::size_t n) {
+void OutputQueue::released(std::size_t n) {
   while (n > 0) {
     Piece& piece = pieces_.front();
     const std::uint64_t part = std::min<std::uint64_t>(n, piece.size - piece.released);

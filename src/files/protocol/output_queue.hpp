@@ -14,7 +14,7 @@ namespace joust::file {
 
 // A session's output: messages, and ranges of files between them. Keeps a file until its last byte is
 // released.
-class Outgoing {
+class OutputQueue {
  public:
   // Adds a message. Returns its check, which the answer may repeat. For Data the result has no meaning.
   std::uint64_t message(const Message& message);
