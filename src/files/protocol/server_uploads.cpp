@@ -97,7 +97,7 @@ Uploads::Uploads(ServerState& server, Answers& answers, Slices& slices, Incomple
 // Other connections may still refer to the upload, and none of them checks it.
 Uploads::~Uploads() {
   if (state_ == State::receiving) incoming_.release()->give_back(incoming_.range());
-  if (state_ == State::checking) upload_->let_go();
+  if (state_ == State::checking) upload_->release();
 }
 
 bool Uploads::are_cut_off() const {

@@ -163,7 +163,7 @@ class Upload {
   virtual bool awaits_seal() const { return false; }
   // Ends the upload as if the last reference were dropped: the name is free for another upload. check() must
   // not be called afterwards.
-  virtual void let_go() noexcept {}
+  virtual void release() noexcept {}
   virtual std::uint64_t left_to_check() const = 0;  // bytes that check() still has to read
   virtual bool over() const = 0;               // true: no range can be added, normally because all are stored
   virtual std::uint64_t received() const = 0;  // bytes received so far, repeated ones included

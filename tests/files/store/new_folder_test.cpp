@@ -164,7 +164,7 @@ class SlowFile : public NewFile, public GroupCommit::Member {
   }
   std::expected<ReplacedBytes, int> take_name(int /*fd*/) override { return std::nullopt; }
   void abandon() override {}
-  void let_go() override {}
+  void release() override {}
   NewFile& new_file() override { return *this; }
   int number() const override { return -1; }
   void committed(std::expected<ReplacedBytes, int> /*published*/) override {}

@@ -82,7 +82,7 @@ TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
     const Failing failing(Call::fsync, EIO, 1);
     ASSERT_TRUE(upload->seal(digest_of(text_)));
     static_cast<void>(upload->check());
-    upload->let_go();
+    upload->release();
     if (!others_hold_it) upload.reset();
     for (int turn = 0; turn < 1000 && !hidden().empty(); ++turn)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -251,7 +251,7 @@ TEST_F(PartialFaults, WhatNobodyChecksAnyMoreIsFreeForTheNext) {
   upload_text(*first, 0, text_.size());
   ASSERT_TRUE(first->seal(digest_of(text_)));
   EXPECT_EQ(storage().upload(request(2)).error().error, FileError::busy);
-  first->let_go();
+  first->release();
   EXPECT_GE(goes_on(text_.size(), 2), 5 * kMiB);
   EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes) << "it counts once";
 }

@@ -140,7 +140,7 @@ TEST_F(PartialQuota, CountsWhatWasLeftOutOfItsGroup) {
     upload_text(*upload, 0, text_.size());
     ASSERT_TRUE(upload->seal(digest_of(text_)));
     static_cast<void>(upload->check());
-    upload->let_go();
+    upload->release();
     upload.reset();
     for (int turn = 0; turn < 5000 && storage().quota().left() > limit - text_.size(); ++turn)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -37,7 +37,7 @@ class PartialFile : public TemporaryFile {
   int create() override;
   std::expected<ReplacedBytes, int> take_name(int fd) override;
   void abandon() override;
-  void let_go() override;
+  void release() override;
 
   std::vector<Milestone> milestones() const override { return milestones_; }
   std::uint64_t discarded() const override { return discarded_; }
@@ -99,13 +99,13 @@ bool truncate_to(int fd, std::uint64_t size) {
 }
 
 PartialFile::~PartialFile() {
-  PartialFile::let_go();
+  PartialFile::release();
 }
 
 // Cuts off the bytes beyond the last milestone: they would have to be sent again in any case. Leaves the file
 // as it is if it no longer has its temporary name: a user has renamed it, or a rename has happened although
 // it reported a failure.
-void PartialFile::let_go() {
+void PartialFile::release() {
   if (!stays()) {
     abandon();
   } else if (is_named(lock_.get(), folder(), temporary())) {

@@ -76,7 +76,7 @@ class NewFile {
   virtual int folder() const { return -1; }  // a handle (O_PATH) of the name's folder, borrowed; -1: none
 
   virtual void abandon() = 0;  // removes it now
-  virtual void let_go() = 0;   // as if this object were destroyed: another one may be made for the name
+  virtual void release() = 0;  // as if this object were destroyed: another one may be made for the name
 
   // The milestones that an earlier process has noted, for a file with a journal. Not verified: the file may
   // have changed.

@@ -47,7 +47,7 @@ class NamedEntry : public NewFile,
   int sync_folder(int fd) override { return tree_.sync_names(name_, folder(), fd); }
   int folder() const override { return parent_.fd->get(); }
   void abandon() override {}
-  void let_go() override {}
+  void release() override {}
 
   NewFile& new_file() override { return *this; }
   int number() const override { return fd_.get(); }

@@ -69,7 +69,7 @@ class TemporaryFile : public NewFile {
   int sync_folder(int fd) override;
   int folder() const override { return parent_.fd->get(); }
   void abandon() override;
-  void let_go() override { abandon(); }
+  void release() override { abandon(); }
 
  protected:
   const NewFileRules& rules() const { return rules_; }

@@ -381,18 +381,18 @@ bool DiskUpload::begin_sync() {
   return rules_.publisher->take([upload = shared_from_this()] { upload->publish_alone(); });
 }
 
-// The upload may have been let go meanwhile.
+// The upload may have been released meanwhile.
 void DiskUpload::committed(std::expected<ReplacedBytes, int> published) {
-  bool is_let_go = false;
+  bool is_released = false;
   {
     const std::lock_guard lock(mutex_);
     published_ = published;
     keep_share();
     slot_.reset();
     sync_ = Sync::over;
-    is_let_go = let_go_;
+    is_released = released_;
   }
-  if (is_let_go) let_go();
+  if (is_released) release();
 }
 
 // Keeps the share also if the file has its name and the disk has refused the folder.
@@ -430,12 +430,12 @@ std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
 // No thread publishes the upload now, because such a thread would hold a reference.
 DiskUpload::~DiskUpload() {
   sync_ = Sync::over;
-  DiskUpload::let_go();
+  DiskUpload::release();
 }
 
-void DiskUpload::let_go() noexcept {
+void DiskUpload::release() noexcept {
   const std::scoped_lock lock(digesting_, mutex_);
-  let_go_ = true;
+  released_ = true;
   if (sync_ == Sync::running) return;  // committed() continues when the file is published or has failed
   try {
     leave_for_the_next();
@@ -443,7 +443,7 @@ void DiskUpload::let_go() noexcept {
     // The file stays with fewer notes than bytes, and the quota gets its bytes back. The next attempt finds
     // the file.
   }
-  new_file_->let_go();
+  new_file_->release();
 }
 
 // Leaves a file from the first MiB on, so that each connection makes progress on a link that fails often. The

@@ -148,7 +148,7 @@ class DiskUpload : public Upload,
   FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
   bool awaits_seal() const override;
-  void let_go() noexcept override;
+  void release() noexcept override;
   std::uint64_t left_to_check() const override { return traits_.size - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
@@ -205,7 +205,7 @@ class DiskUpload : public Upload,
   std::unique_ptr<QuotaShare> share_;
   ReceivedRanges ranges_;
   bool recalled_ = false;  // the recall is complete
-  bool let_go_ = false;
+  bool released_ = false;
   enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;
   std::optional<std::expected<ReplacedBytes, int>> published_;
   bool is_share_kept_ = false;

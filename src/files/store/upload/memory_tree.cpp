@@ -37,7 +37,7 @@ class MemoryTree::MemoryFile : public NewFile {
     return tree_.publish(name_, existing_, kept_);
   }
   void abandon() override { kept_.close(); }
-  void let_go() override { abandon(); }
+  void release() override { abandon(); }
 
  private:
   MemoryTree& tree_;
