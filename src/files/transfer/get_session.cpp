@@ -67,7 +67,7 @@ class GetSession : public TransferSession {
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
   const std::string& any_name() const override { return get_.plan().items.front().name; }
-  void give_back_work() override;
+  void requeue_work() override;
   bool busy() const override;
   void fell_silent() override;
   std::optional<Time> due() const override;
@@ -126,7 +126,7 @@ class GetSession : public TransferSession {
 };
 
 GetSession::~GetSession() {
-  give_back_work();
+  requeue_work();
   get_.gone(this);
 }
 
@@ -150,7 +150,7 @@ std::optional<Time> GetSession::due() const {
   return due;
 }
 
-void GetSession::give_back_work() {
+void GetSession::requeue_work() {
   if (work_.task != Task::none)
     work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, parts_.missing()));
   for (const Ahead& ahead : std::exchange(ahead_, {})) ahead.work.of->give_back(ahead.work, 0);

@@ -30,7 +30,7 @@ class ListSession : public TransferSession {
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
   const std::string& any_name() const override { return listing_.plan().name; }
-  void give_back_work() override;
+  void requeue_work() override;
   bool busy() const override { return !pending_.empty(); }
 
   // Each returns false for a frame that is no answer.
@@ -46,10 +46,10 @@ class ListSession : public TransferSession {
 constexpr std::size_t kMostAsked = 16;  // directories at a time
 
 ListSession::~ListSession() {
-  give_back_work();
+  requeue_work();
 }
 
-void ListSession::give_back_work() {
+void ListSession::requeue_work() {
   while (!pending_.empty()) {
     listing_.give_back(std::move(pending_.back().work));
     pending_.pop_back();

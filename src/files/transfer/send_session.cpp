@@ -277,7 +277,7 @@ class SendSession : public TransferSession {
   void proceed(Time now) override;
   void take(const file::Message& message, Time now) override;
   const std::string& any_name() const override { return connection_.send.item(0).name; }
-  void give_back_work() override;
+  void requeue_work() override;
   bool busy() const override { return wholes_.any() || large_.awaits_answer(); }
   void more_room(std::size_t sent) override;
   std::optional<Time> due() const override;
@@ -295,10 +295,10 @@ class SendSession : public TransferSession {
 constexpr Duration kReportEvery = std::chrono::seconds(5);
 
 SendSession::~SendSession() {
-  SendSession::give_back_work();
+  SendSession::requeue_work();
 }
 
-void SendSession::give_back_work() {
+void SendSession::requeue_work() {
   const std::uint64_t whole = wholes_.give_back();
   connection_.send.count().lost += whole - std::min(whole, queue().waiting());
   large_.give_back();

@@ -165,7 +165,7 @@ void TransferSession::on_deadline(Time now) {
 void TransferSession::on_drain(Time /*now*/) {
   if (finished_) return;
   finished_ = gives_up_ = true;
-  give_back_work();
+  requeue_work();
   leave();
 }
 
@@ -180,7 +180,7 @@ void TransferSession::lose(const Failure& failure, Time now) {
   const bool idle = !busy();
   finished_ = gives_up_ = true;
   data_left_ = 0;
-  give_back_work();
+  requeue_work();
   leave();
   transfer_.lost(failure, idle, now);
   transfer_.announce();  // other connections may take its work
@@ -205,7 +205,7 @@ void TransferSession::conclude(Time now) {
     return;
   }
   finished_ = true;
-  give_back_work();
+  requeue_work();
 }
 
 // A connection that was never answered has less time: it may wait to be accepted, with work that other

@@ -49,7 +49,7 @@ class TransferSession : public Session, protected SessionFiles {
   void greet();
   virtual const std::string& any_name() const = 0;
   // Gives the work in hand back, so that another connection can take it.
-  virtual void give_back_work() = 0;
+  virtual void requeue_work() = 0;
   virtual bool busy() const = 0;  // an answer is awaited
   // Called when a server that has answered before falls silent: the connection is lost.
   virtual void fell_silent() {}
