@@ -211,8 +211,8 @@ void GetSession::begin(Time now) {
     done();
     return of->begin();
   }
-  // The greeting distinguishes a server that ignores the question from one that does not answer at all.
-  if (work_.task == Task::digest) greet();
+  // The probe distinguishes a server that ignores the question from one that does not answer at all.
+  if (work_.task == Task::digest) probe();
   if (work_.task == Task::ask || work_.task == Task::digest) {
     ask(work_, {});
     request_ = asked_;

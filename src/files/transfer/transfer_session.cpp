@@ -21,7 +21,7 @@ constexpr Duration kLongestSilence = std::chrono::seconds(30);  // a busy server
 constexpr Duration kFirstAnswer = std::chrono::seconds(10);
 constexpr std::uint64_t kSlowBytesPerS = 64 << 10;
 constexpr Duration kAnswerBesideOthers = std::chrono::seconds(3);  // if other connections are answered
-constexpr std::uint32_t kGreeting = UINT32_MAX;                    // its request number; others count from 1
+constexpr std::uint32_t kProbe = UINT32_MAX;                       // its request number; others count from 1
 constexpr Duration kLook = std::chrono::milliseconds(100);  // period of looking whether bytes were sent
 
 constexpr std::string_view kStranger =
@@ -93,8 +93,8 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
     if (!step->message) continue;
     if (const auto* error = std::get_if<file::Error>(&step->message->body)) take_refusal(error->refusal, now);
     if (finished_) break;
-    const bool of_greeting = step->message->request == kGreeting && greeting_ == Greeting::sent;
-    of_greeting ? take_greeting(*step->message, now) : take(*step->message, now);
+    const bool of_probe = step->message->request == kProbe && probe_ == Probe::sent;
+    of_probe ? take_probe_answer(*step->message, now) : take(*step->message, now);
     if (!finished_) transfer_.answered();
   }
   conclude(now);
@@ -103,15 +103,15 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
 
 // Asks a question on a connection without work, to learn whether it is accepted. The answer takes little
 // time: it arrives together with the answer on the connection that leads.
-void TransferSession::greet() {
-  if (is_known_ || greeting_ != Greeting::none) return;
-  greeting_ = Greeting::sent;
-  queue_.message({kGreeting, file::Query{any_name(), false}});
+void TransferSession::probe() {
+  if (is_known_ || probe_ != Probe::none) return;
+  probe_ = Probe::sent;
+  queue_.message({kProbe, file::Query{any_name(), false}});
 }
 
-void TransferSession::take_greeting(const file::Message& message, Time now) {
+void TransferSession::take_probe_answer(const file::Message& message, Time now) {
   if (std::holds_alternative<file::Working>(message.body)) return;
-  greeting_ = Greeting::answered;
+  probe_ = Probe::answered;
   const bool is_answer =
       std::holds_alternative<file::Facts>(message.body) || std::holds_alternative<file::Error>(message.body);
   if (!is_answer) lose("a frame that is no answer", now);
@@ -201,7 +201,7 @@ void TransferSession::conclude(Time now) {
   if (!finished_ && !transfer_.over()) proceed(now);
   if (finished_) return;
   if (!transfer_.over()) {
-    if (!busy()) greet();
+    if (!busy()) probe();
     return;
   }
   finished_ = true;

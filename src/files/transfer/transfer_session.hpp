@@ -46,7 +46,7 @@ class TransferSession : public Session, protected SessionFiles {
   virtual void take(const file::Message& message, Time now) = 0;
   // Asks the server for a name, to get an answer. Does so once, and only if the server has sent nothing yet
   // on this connection.
-  void greet();
+  void probe();
   virtual const std::string& any_name() const = 0;
   // Gives the work in hand back, so that another connection can take it.
   virtual void requeue_work() = 0;
@@ -79,7 +79,7 @@ class TransferSession : public Session, protected SessionFiles {
 
  private:
   bool is_server(Bytes chunk, Time now);
-  void take_greeting(const file::Message& message, Time now);
+  void take_probe_answer(const file::Message& message, Time now);
   void leave();
   Failure stranger() const;
   void lose_peer(const Failure& failure, Time now);
@@ -94,7 +94,7 @@ class TransferSession : public Session, protected SessionFiles {
   std::uint64_t data_left_ = 0;  // bytes of the current data frame that are not received yet
   bool finished_ = false;
   bool gives_up_ = false;
-  enum class Greeting : std::uint8_t { none, sent, answered } greeting_ = Greeting::none;
+  enum class Probe : std::uint8_t { none, sent, answered } probe_ = Probe::none;
   bool is_known_ = false;  // its first byte has shown that the peer is a server
   std::string first_;      // the first bytes of a peer that is no server
   bool sent_ = false;      // bytes have been sent since the last look
