@@ -69,7 +69,7 @@ class GetSession : public TransferSession {
   const std::string& any_name() const override { return get_.plan().items.front().name; }
   void requeue_work() override;
   bool busy() const override;
-  void fell_silent() override;
+  void timed_out() override;
   std::optional<Time> due() const override;
   FileRange store() const override;
   void on_stored(std::size_t n, Bytes seen, Time now) override;
@@ -134,7 +134,7 @@ bool GetSession::busy() const {
   return work_.task == Task::ask || work_.task == Task::digest || (work_.task == Task::range && !waiting_);
 }
 
-void GetSession::fell_silent() {
+void GetSession::timed_out() {
   if (work_.task == Task::digest) work_.of->digest_missed();
 }
 

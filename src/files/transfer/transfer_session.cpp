@@ -153,7 +153,7 @@ void TransferSession::on_deadline(Time now) {
   looked_ = now;
   if (std::exchange(sent_, false)) last_sign_ = now;
   if (!finished_ && busy() && now >= last_sign_ + patience()) {
-    if (is_known_) fell_silent();
+    if (is_known_) timed_out();
     lose_peer({Stage::timeout, 0,
                (is_known_ ? "nothing moved for " : "no answer within ") + format_duration(patience())},
               now);

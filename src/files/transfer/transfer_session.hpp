@@ -52,7 +52,7 @@ class TransferSession : public Session, protected SessionFiles {
   virtual void requeue_work() = 0;
   virtual bool busy() const = 0;  // an answer is awaited
   // Called when a server that has answered before falls silent: the connection is lost.
-  virtual void fell_silent() {}
+  virtual void timed_out() {}
   virtual void more_room(std::size_t /*sent*/) {}
   virtual std::optional<Time> due() const { return std::nullopt; }  // when to call proceed() without an input
 
