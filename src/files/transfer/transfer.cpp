@@ -39,13 +39,13 @@ void Transfer::heard() {
   if (heard_++ == 0) announce();
 }
 
-bool Transfer::leads(const void* session) {
-  const void* leader = nullptr;
-  return heard_ == 0 && (leader_.compare_exchange_strong(leader, session) || leader == session);
+bool Transfer::is_first(const void* session) {
+  const void* first = nullptr;
+  return heard_ == 0 && (first_session_.compare_exchange_strong(first, session) || first == session);
 }
 
-void Transfer::leads_no_more(const void* session) {
-  leader_.compare_exchange_strong(session, nullptr);
+void Transfer::no_longer_first(const void* session) {
+  first_session_.compare_exchange_strong(session, nullptr);
 }
 
 std::string Transfer::words_on(const Failure& failure) const {

@@ -87,8 +87,8 @@ class Transfer : public Service {
   void heard_last() { --heard_; }
   bool is_any_heard() const { return heard_ > 0; }
   // True for one session at a time, as long as no connection is heard.
-  bool leads(const void* session);
-  void leads_no_more(const void* session);
+  bool is_first(const void* session);
+  void no_longer_first(const void* session);
   bool was_answered() const { return was_answered_.load(std::memory_order_relaxed); }
   void moved(std::uint64_t bytes) { counts_.moved.fetch_add(bytes, std::memory_order_relaxed); }
   // Notes that more is stored for good than ever before, and forgets the losses up to now. Bytes alone are no
@@ -125,7 +125,7 @@ class Transfer : public Service {
   std::atomic<unsigned> in_a_row_{0};
   std::atomic<bool> was_answered_{false};
   std::atomic<unsigned> heard_{0};
-  std::atomic<const void*> leader_{nullptr};
+  std::atomic<const void*> first_session_{nullptr};
   std::size_t dials_ = 1;
   std::size_t vacant_ = 0;  // connections that may be dialled later
   std::size_t wanted_ = 0;  // of vacant_, those that are to be dialled now

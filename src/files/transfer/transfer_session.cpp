@@ -59,7 +59,7 @@ bool TransferSession::is_server(Bytes chunk, Time now) {
   if (is_known_) return true;
   is_known_ = first_.empty() && std::to_integer<std::uint8_t>(chunk.front()) == file::kVersion;
   if (is_known_) {
-    transfer_.leads_no_more(this);
+    transfer_.no_longer_first(this);
     transfer_.heard();
     return true;
   }
@@ -102,7 +102,7 @@ std::size_t TransferSession::on_bytes(Bytes chunk, Time now) {
 }
 
 // Asks a question on a connection without work, to learn whether it is accepted. The answer takes little
-// time: it arrives together with the answer on the connection that leads.
+// time: it arrives together with the answer on the first connection.
 void TransferSession::probe() {
   if (is_known_ || probe_ != Probe::none) return;
   probe_ = Probe::sent;
@@ -172,7 +172,7 @@ void TransferSession::on_drain(Time /*now*/) {
 // Gives up the lead, so that another session may lead.
 void TransferSession::leave() {
   if (std::exchange(is_known_, false)) transfer_.heard_last();
-  transfer_.leads_no_more(this);
+  transfer_.no_longer_first(this);
 }
 
 void TransferSession::lose(const Failure& failure, Time now) {

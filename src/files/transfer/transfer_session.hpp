@@ -40,7 +40,7 @@ class TransferSession : public Session, protected SessionFiles {
  protected:
   // False if the connection may be waiting to be accepted: no other connection would do its work then. Until
   // the server has sent something on any connection, one of them has work all the same.
-  bool may_have_work() { return is_known_ || transfer_.leads(this); }
+  bool may_have_work() { return is_known_ || transfer_.is_first(this); }
   // Begins the next work, if the connection is free for it. Called after every input.
   virtual void proceed(Time now) = 0;
   virtual void take(const file::Message& message, Time now) = 0;
