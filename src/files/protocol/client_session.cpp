@@ -154,7 +154,7 @@ void ClientSession::start_upload(Time now) {
                   .range = task_.range,
                   .id = transfers_.upload_id(connection_, task_),
                   .digest = facts.digest,
-                  .rehearsal = !task_.recorded,
+                  .dry_run = !task_.recorded,
                   .name = transfers_.options().name});
   leaving_.add_data(queue_, transfers_.local().source().file);
   watch_.progressed(now);

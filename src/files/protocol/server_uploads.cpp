@@ -133,7 +133,7 @@ void Uploads::begin(const UploadRange& upload, Time /*now*/) {
                                  .size = upload.file_size,
                                  .id = upload.id,
                                  .digest = upload.digest,
-                                 .rehearsal = upload.rehearsal,
+                                 .dry_run = upload.dry_run,
                                  .from = from_,
                                  .begun = upload.offered},
                                 answers_.requests());

@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kLargestData = 4 << 20;  // bytes in one data fra
 // The flag bits in the head of a frame. Bits that a kind does not define are ignored.
 inline constexpr std::uint16_t kDigestKnown = 1 << 0;   // the frame's digest is known
 inline constexpr std::uint16_t kDigestWanted = 1 << 1;  // Query
-inline constexpr std::uint16_t kRehearsal = 1 << 2;     // UploadRange
+inline constexpr std::uint16_t kDryRun = 1 << 2;        // UploadRange
 inline constexpr std::uint16_t kComplete = 1 << 3;      // Stored
 inline constexpr std::uint16_t kOfOffer = 1 << 4;       // UploadRange
 inline constexpr std::uint16_t kModeKnown = 1 << 4;     // Facts: the mode follows
@@ -97,11 +97,11 @@ struct UploadRange {
   ByteRange range{};
   std::uint64_t id = 0;
   std::optional<Digest> digest{};
-  bool rehearsal = false;  // the file is discarded when complete
+  bool dry_run = false;  // the file is discarded when complete
   std::string name{};
   bool offered = false;  // belongs to an offer
   static void fields(auto& io, auto& m) {
-    io(Flag(kRehearsal, m.rehearsal), Flag(kOfOffer, m.offered));
+    io(Flag(kDryRun, m.dry_run), Flag(kOfOffer, m.offered));
     io(m.file_size, m.range, m.id, m.digest, m.name);
   }
 };

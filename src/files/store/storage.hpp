@@ -101,7 +101,7 @@ struct UploadRequest {
   std::uint64_t size = 0;          // size of the whole file, in bytes
   std::uint64_t id = 0;            // chosen by the client; the same for all ranges of one upload
   std::optional<Digest> digest{};  // the expected digest of the whole file
-  bool rehearsal = false;          // discard the file when complete
+  bool dry_run = false;            // discard the file when complete
   Uploader from{};
   std::optional<FileWishes> wishes{};
   bool begun = false;  // true: join an upload that was begun before; it must exist
@@ -154,7 +154,7 @@ class Upload {
 
   struct Check {
     std::uint64_t checked = 0;       // bytes
-    std::optional<Digest> digest{};  // set when complete: the file has its name, or is a discarded rehearsal
+    std::optional<Digest> digest{};  // set when complete: the file has its name, or is a discarded dry run
     bool waits = false;              // true: the disk is still busy; call again later
   };
   // Digests one slice, so that other work gets its turn, and publishes the file at the end.

@@ -28,7 +28,7 @@ struct GetPlan {
   std::function<std::size_t(std::uint64_t)> connections = [](std::uint64_t) { return 1; };
   std::uint64_t bytes_per_s = 0;  // the rate limit; 0: no limit
   unsigned most_retries = 8;
-  bool only_asks = false;  // a rehearsal: nothing is made here
+  bool only_asks = false;  // a dry run: nothing is made here
 };
 
 // Fetches files, several at a time, and hands their steps to the connections.

@@ -27,9 +27,8 @@ struct Words {
     return fmt::format("fragment '{}' {}+{}", f.name, f.range.offset, f.range.size);
   }
   std::string operator()(const UploadRange& u) const {
-    return fmt::format("upload '{}' {}+{} of {} id {} rehearsal {} {}{}", u.name, u.range.offset,
-                       u.range.size, u.file_size, u.id, u.rehearsal, digest(u.digest),
-                       u.offered ? " offered" : "");
+    return fmt::format("upload '{}' {}+{} of {} id {} dry_run {} {}{}", u.name, u.range.offset, u.range.size,
+                       u.file_size, u.id, u.dry_run, digest(u.digest), u.offered ? " offered" : "");
   }
   std::string operator()(const Offer& o) const {
     return fmt::format("offer '{}' {} id {} {} source {}", o.name, o.size, o.id, words_of(o.wishes),

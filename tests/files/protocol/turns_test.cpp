@@ -100,7 +100,7 @@ TEST_F(FileTurns, UploadsReplaceTheFileTurnAfterTurn) {
 TEST_F(FileTurns, WhatIsNotRecordedLeavesNoTrace) {
   connect(2, {{"op", "put"}, {"bytes", "50000"}, {"name", "new"}});
   EXPECT_TRUE(turn(2, false));
-  EXPECT_FALSE(std::filesystem::exists(path("new"))) << "a rehearsal";
+  EXPECT_FALSE(std::filesystem::exists(path("new"))) << "a dry run";
   EXPECT_EQ(counts().sent, 0U);
   EXPECT_EQ(counts().beside, 4U);
   EXPECT_EQ(counts().bytes_sent, 0U);

@@ -48,15 +48,14 @@ TEST(Quota, GrowsByWhatWasThereBefore) {
 // In each way of writing.
 class UploadQuota : public test::StorageTest, public testing::WithParamInterface<FileWrite> {
  protected:
-  FileAnswer<std::shared_ptr<Upload>> begin(std::string_view name, std::uint64_t size,
-                                            bool rehearsal = false) {
-    auto upload = storage().upload({.name = name, .size = size, .id = 1, .rehearsal = rehearsal});
+  FileAnswer<std::shared_ptr<Upload>> begin(std::string_view name, std::uint64_t size, bool dry_run = false) {
+    auto upload = storage().upload({.name = name, .size = size, .id = 1, .dry_run = dry_run});
     EXPECT_TRUE(!upload || (*upload)->take({0, size}));
     return upload;
   }
   // All of a file of zeros; the error, or none.
-  FileError upload_text(std::string_view name, std::uint64_t size, bool rehearsal = false) {
-    const auto upload = begin(name, size, rehearsal);
+  FileError upload_text(std::string_view name, std::uint64_t size, bool dry_run = false) {
+    const auto upload = begin(name, size, dry_run);
     if (!upload) return upload.error().error;
     test::store(**upload, std::string(size, '\0'), {0, size});
     EXPECT_TRUE((*upload)->finish({0, size}));
@@ -134,7 +133,7 @@ TEST_P(UploadQuota, IsFreeAgainWhenAnUploadIsOver) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(left(), before);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(upload_text("a", 4 * kMiB, true), FileError::none);
-  EXPECT_EQ(left(), before) << "a rehearsal is thrown away";
+  EXPECT_EQ(left(), before) << "a dry run is thrown away";
   for (int i = 0; i < 5; ++i) EXPECT_EQ(upload_text("a", 4 * kMiB), FileError::none);
   EXPECT_EQ(left(), before - 4 * kMiB - kEntryBytes) << "each file replaces the one before";
 }

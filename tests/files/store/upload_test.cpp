@@ -187,9 +187,9 @@ TEST_F(Uploading, ReplacesAFileOnlyWhereThatIsAllowed) {
 }
 
 TEST_F(Uploading, ThrowsARehearsalAway) {
-  UploadRequest rehearsal = request("old");
-  rehearsal.rehearsal = true;
-  auto upload = storage().upload(rehearsal);
+  UploadRequest dry_run = request("old");
+  dry_run.dry_run = true;
+  auto upload = storage().upload(dry_run);
   ASSERT_TRUE(upload && (*upload)->take(whole()));
   store(**upload, text_, whole());
   ASSERT_TRUE((*upload)->finish(whole()));

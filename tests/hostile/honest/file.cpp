@@ -79,7 +79,7 @@ void bring_file(const Endpoint& server, const std::string& name, const std::stri
                                .range = range,
                                .id = 77,
                                .digest = digest_of(bytes),
-                               .rehearsal = false,
+                               .dry_run = false,
                                .name = name});
     talk.say_data(std::string_view(bytes).substr(range.offset, range.size));
     talk.say(file::End{.size = range.size, .digest = {}});

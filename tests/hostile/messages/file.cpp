@@ -61,7 +61,7 @@ std::string FileMessages::begin_upload(ByteRange range, std::uint64_t which) {
                                             .range = range,
                                             .id = which,
                                             .digest = {},
-                                            .rehearsal = which == 0,
+                                            .dry_run = which == 0,
                                             .name = "upload-" + std::to_string(which)});
 }
 
@@ -112,7 +112,7 @@ std::string FileMessages::invalid() {
                                                 .range = {chance_.pick({0UL, most - 5}), 5},
                                                 .id = chance_.below(3),
                                                 .digest = {},
-                                                .rehearsal = false,
+                                                .dry_run = false,
                                                 .name = "huge"});
     case 5:  // what only a server says
       return wire(++request_, file::Stored{});

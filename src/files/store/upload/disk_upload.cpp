@@ -174,7 +174,7 @@ DiskUpload::Traits DiskUpload::traits_of(const UploadRequest& request) {
   return {.name = std::string(request.name),
           .size = request.size,
           .from = request.from.address,
-          .rehearsal = request.rehearsal,
+          .dry_run = request.dry_run,
           .outlives = request.wishes && request.wishes->outlives,
           .synced = request.wishes && request.wishes->synced};
 }
@@ -193,8 +193,7 @@ DiskUpload::DiskUpload(std::unique_ptr<NewFile> new_file, std::unique_ptr<QuotaS
 bool DiskUpload::same(const UploadRequest& request) const {
   if (request.begun) return request.size == traits_.size && traits_.outlives;
   if (traits_.outlives || (request.wishes && request.wishes->outlives)) return false;
-  return request.size == traits_.size && request.digest == expected_ &&
-         request.rehearsal == traits_.rehearsal;
+  return request.size == traits_.size && request.digest == expected_ && request.dry_run == traits_.dry_run;
 }
 
 void DiskUpload::joined_by(const Uploader& other) {
@@ -361,7 +360,7 @@ FileAnswer<Upload::Check> DiskUpload::check() {
 // Lets a thread wait for the disk, which may take a minute for the bytes received. Otherwise all peers of the
 // loop would wait.
 bool DiskUpload::waits_for_disk() {
-  if (sync_ == Sync::not_begun && traits_.synced && !traits_.rehearsal && is_right()) {
+  if (sync_ == Sync::not_begun && traits_.synced && !traits_.dry_run && is_right()) {
     // If no thread takes the work, conclude() waits for the disk. The thread needs this lock before it can
     // report the end.
     sync_ = begin_sync() ? Sync::running : Sync::over;
@@ -372,8 +371,7 @@ bool DiskUpload::waits_for_disk() {
 // True for a large synced file. Small files are published together with files that follow them, and a large
 // one would delay those. A large file keeps its slot until it is published.
 bool DiskUpload::is_published_alone() const {
-  return rules_.publisher != nullptr && traits_.synced && !traits_.rehearsal &&
-         traits_.size >= kPublishedAlone;
+  return rules_.publisher != nullptr && traits_.synced && !traits_.dry_run && traits_.size >= kPublishedAlone;
 }
 
 bool DiskUpload::begin_sync() {
@@ -404,7 +402,7 @@ void DiskUpload::keep_share() {
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = is_right();
-  if (right && !traits_.rehearsal && !published_) {
+  if (right && !traits_.dry_run && !published_) {
     published_ = publish(*new_file_, file_.number(), traits_.synced);
     keep_share();
   }

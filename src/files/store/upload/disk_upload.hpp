@@ -173,7 +173,7 @@ class DiskUpload : public Upload,
     std::string name;
     std::uint64_t size = 0;  // bytes
     PeerAddress from = PeerAddress::unknown;
-    bool rehearsal = false, outlives = false, synced = false;
+    bool dry_run = false, outlives = false, synced = false;
   };
   static Traits traits_of(const UploadRequest& request);
 

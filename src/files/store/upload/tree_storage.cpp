@@ -151,10 +151,10 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   return upload;
 }
 
-// A rehearsal is discarded, so an existing file does not matter. A request with wishes replaces a file only
+// A dry run is discarded, so an existing file does not matter. A request with wishes replaces a file only
 // if the wishes ask for that too.
 NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
-  if (!request.wishes) return {.existing = request.rehearsal ? Existing::replace : rules_.existing};
+  if (!request.wishes) return {.existing = request.dry_run ? Existing::replace : rules_.existing};
   const FileWishes& wishes = *request.wishes;
   NewFileRules rules{.existing = wishes.overwrites ? rules_.existing : Existing::keep,
                      .makes_parents = wishes.makes_parents,
@@ -172,7 +172,7 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   if (!new_file) return not_made(new_file.error());
   // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
   const bool outlives = request.wishes && request.wishes->outlives;
-  if (!outlives && !request.rehearsal && kept_.has(request.name)) forget_interrupted(request.name);
+  if (!outlives && !request.dry_run && kept_.has(request.name)) forget_interrupted(request.name);
   return DiskUpload::begin(std::move(*new_file), std::move(*slot), request,
                            {.how = rules_.write,
                             .quota = &quota_,
