@@ -59,8 +59,8 @@ bool is_listed(std::string_view list, const std::string& tag, Comparison compari
 
 // True if the file is newer than the date; nothing if the text is no date.
 std::optional<bool> is_newer(const Validators& file, std::string_view date, std::int64_t now_s) {
-  const auto seconds = parse_date(date, now_s);
-  return seconds ? std::optional(file.modified_s > *seconds) : std::nullopt;
+  const auto date_s = parse_date(date, now_s);
+  return date_s ? std::optional(file.modified_s > *date_s) : std::nullopt;
 }
 
 // Parses a number of digits only; a number that does not fit becomes the greatest. Nothing for other texts.
