@@ -74,7 +74,7 @@ void serve(int fd, const sockaddr_in& everybody, const Settings& wanted) {
     const ssize_t count =
         ::recvfrom(fd, bytes.data(), bytes.size(), 0, reinterpret_cast<sockaddr*>(&from), &size);
     if (count < 0) continue;
-    bare::compute(wanted.rounds);
+    for (unsigned i = 0; i < wanted.rounds; ++i) asm volatile("");
     const auto length = static_cast<std::size_t>(count);
     if (wanted.sends_to_group)
       ::sendto(fd, bytes.data(), length, 0, reinterpret_cast<const sockaddr*>(&everybody), sizeof everybody);
