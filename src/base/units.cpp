@@ -13,29 +13,29 @@
 namespace joust {
 namespace {
 
-struct Unit {
+struct Scale {
   std::string_view name;
   double factor;
 };
 
-constexpr std::array kCountUnits{Unit{"", 1}, Unit{"k", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}};
+constexpr std::array kCountUnits{Scale{"", 1}, Scale{"k", 1e3}, Scale{"M", 1e6}, Scale{"G", 1e9}};
 // A size may also leave the B out.
-constexpr std::array kByteUnits{Unit{"B", 1},        Unit{"kB", 1e3},     Unit{"MB", 1e6},
-                                Unit{"GB", 1e9},     Unit{"TB", 1e12},    Unit{"KiB", 0x1p10},
-                                Unit{"MiB", 0x1p20}, Unit{"GiB", 0x1p30}, Unit{"TiB", 0x1p40}};
-constexpr std::array kTimeUnits{Unit{"ns", 1},  Unit{"us", 1e3}, Unit{"ms", 1e6},
-                                Unit{"s", 1e9}, Unit{"m", 60e9}, Unit{"h", 3600e9}};
+constexpr std::array kByteUnits{Scale{"B", 1},        Scale{"kB", 1e3},     Scale{"MB", 1e6},
+                                Scale{"GB", 1e9},     Scale{"TB", 1e12},    Scale{"KiB", 0x1p10},
+                                Scale{"MiB", 0x1p20}, Scale{"GiB", 0x1p30}, Scale{"TiB", 0x1p40}};
+constexpr std::array kTimeUnits{Scale{"ns", 1},  Scale{"us", 1e3}, Scale{"ms", 1e6},
+                                Scale{"s", 1e9}, Scale{"m", 60e9}, Scale{"h", 3600e9}};
 
-std::string unit_names(std::span<const Unit> units) {
+std::string unit_names(std::span<const Scale> units) {
   std::string names;
-  for (const Unit& unit : units)
+  for (const Scale& unit : units)
     if (!unit.name.empty()) names += (names.empty() ? "" : ", ") + std::string(unit.name);
   return names;
 }
 
 // Reads a non-negative decimal number and one of `units`, which may lack the end `optional`. Returns it in
 // the smallest unit.
-std::expected<double, std::string> parse_scaled(std::string_view text, std::span<const Unit> units,
+std::expected<double, std::string> parse_scaled(std::string_view text, std::span<const Scale> units,
                                                 std::string_view example, std::string_view optional = "") {
   double number = 0;
   const auto [rest, error] =
@@ -46,7 +46,7 @@ std::expected<double, std::string> parse_scaled(std::string_view text, std::span
   if (error != std::errc{} || !std::isfinite(number))
     return std::unexpected(fmt::format("'{}' is not a number (write it like {})", text, example));
   const std::string_view suffix(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
-  const auto unit = std::ranges::find_if(units, [&](const Unit& known) {
+  const auto unit = std::ranges::find_if(units, [&](const Scale& known) {
     return suffix == known.name ||
            (known.name.ends_with(optional) && suffix.size() + optional.size() == known.name.size() &&
             known.name.starts_with(suffix));
@@ -101,7 +101,7 @@ std::expected<Duration, std::string> parse_duration(std::string_view text) {
 }
 
 std::expected<double, std::string> parse_percent(std::string_view text) {
-  static constexpr std::array kUnits{Unit{"%", 1}, Unit{" %", 1}};
+  static constexpr std::array kUnits{Scale{"%", 1}, Scale{" %", 1}};
   const auto percent = parse_scaled(text, kUnits, "3% or 0.5%");
   if (!percent) return percent;
   if (*percent <= 0 || *percent >= 100)
@@ -110,7 +110,7 @@ std::expected<double, std::string> parse_percent(std::string_view text) {
 }
 
 std::expected<double, std::string> parse_ratio(std::string_view text) {
-  static constexpr std::array kUnits{Unit{"", 1}};
+  static constexpr std::array kUnits{Scale{"", 1}};
   const auto ratio = parse_scaled(text, kUnits, "0.97");
   if (ratio && *ratio >= 0.01 && *ratio <= 10) return ratio;
   return std::unexpected(fmt::format(

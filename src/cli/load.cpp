@@ -328,7 +328,7 @@ void add_load(Command root, const Program& program, int& exit_code) {
       .add_option("--connect", load->connect,
                   "the address of the server: 127.0.0.1:9000, [::1]:9000, host:9000, unix:PATH")
       .type_name("ADDRESS");
-  load->load.add_to(command, LoadPlan(), false);
+  load->load.add_load(command, LoadPlan(), false);
   command
       .add_option("--plan", load->planned,
                   "the whole load, in place of its flags: a result of --json, with its protocol, options, "

@@ -78,7 +78,7 @@ void Race::add_load_to(Command command) {
                        "'/' [{}]",
                        program.name, program.protocols.front().name),
            group, "PROTOCOL");
-  load.add_to(command, race::standard_load(), true, group);
+  load.add_load(command, race::standard_load(), true, group);
   add_text(command, "--rates", flags.rates,
            "one open loop for each: rates (1k,5k), or shares of what the slowest contestant answers in a "
            "closed loop, measured first (30%,50%,70%,90%)",

@@ -11,60 +11,9 @@ namespace joust {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Kind = LoadSetting::Kind;
 
 // The key of the place of a load among those of several hosts.
 constexpr const char* kPart = "part";
-
-double seconds(Duration time) {
-  return std::chrono::duration<double>(time).count();
-}
-
-Json value_json(const SettingValue& value) {
-  if (const auto* number = std::get_if<std::uint64_t>(&value)) return *number;
-  if (const auto* rate = std::get_if<double>(&value)) return *rate;
-  if (const auto* time = std::get_if<Duration>(&value)) return seconds(*time);
-  if (const auto* range = std::get_if<DurationRange>(&value))
-    return Json{seconds(range->least), seconds(range->most)};
-  if (const auto* word = std::get_if<std::string>(&value)) return *word;
-  if (const auto* on = std::get_if<bool>(&value)) return *on;
-  return nullptr;
-}
-
-Duration time_from(const Json& value) {
-  constexpr double kLongest_s = 1e9;  // far beyond the limit of any setting, far below an overflow
-  const auto s = value.get<double>();
-  if (!(s >= 0 && s <= kLongest_s)) return Duration::max();
-  return std::chrono::round<Duration>(std::chrono::duration<double>(s));
-}
-
-// Returns nothing for a value of another type. objection_to() checks which words are allowed.
-SettingValue value_from(const Json& value, Kind kind) {
-  switch (kind) {
-    case Kind::count:
-    case Kind::bytes:
-      if (value.is_number_unsigned()) return value.get<std::uint64_t>();
-      break;
-    case Kind::rate:
-      if (value.is_number()) return value.get<double>();
-      break;
-    case Kind::time:
-      if (value.is_number()) return time_from(value);
-      break;
-    case Kind::times:
-      if (value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number())
-        return DurationRange{time_from(value[0]), time_from(value[1])};
-      break;
-    case Kind::toggle:
-      if (value.is_boolean()) return value.get<bool>();
-      break;
-    case Kind::word:
-    case Kind::text:
-      if (value.is_string()) return value.get<std::string>();
-      break;
-  }
-  return {};
-}
 
 // A result has every time of its plan. Without an interval that of the interval is 0. A switch may be off.
 bool is_none(const SettingValue& value) {
@@ -81,8 +30,8 @@ bool take_part(const Json& value, LoadPlan& plan) {
   return plan.first_connection < plan.all_connections;
 }
 
-const LoadSetting* setting_of(const std::string& name) {
-  for (const LoadSetting& setting : load_settings())
+const Setting* setting_of(const std::string& name) {
+  for (const Setting& setting : load_settings())
     if (setting.json == name) return &setting;
   return nullptr;
 }
@@ -90,11 +39,7 @@ const LoadSetting* setting_of(const std::string& name) {
 }  // namespace
 
 Json plan_json(const LoadPlan& plan) {
-  Json document = Json::object();
-  for (const LoadSetting& setting : load_settings())
-    if (Json value = value_json(setting.get(plan)); !value.is_null() || !setting.is_extra())
-      document[std::string(setting.json)] = std::move(value);
-  return document;
+  return settings_json(load_settings(), &plan);
 }
 
 Json passed_plan_json(const LoadPlan& plan) {
@@ -125,22 +70,22 @@ std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
   const Json settings = whole.value("plan", whole);
   if (!settings.is_object()) return std::unexpected("its plan is no JSON object");
   LoadPlan plan;
-  LoadTexts given;
+  SettingTexts given;
   for (const auto& [name, value] : settings.items()) {
     if (name == kPart) {
       if (!take_part(value, plan)) return std::unexpected(fmt::format("{}: it is no part of a load", name));
       continue;
     }
-    const LoadSetting* const setting = setting_of(name);
+    const Setting* const setting = setting_of(name);
     if (setting == nullptr) return std::unexpected(fmt::format("'{}' is no setting of a load", name));
     if (value.is_null()) continue;
-    const SettingValue read = value_from(value, setting->kind);
+    const SettingValue read = value_in_document(*setting, value);
     if (std::holds_alternative<std::monostate>(read))
       return std::unexpected(fmt::format("{}: the value is of a wrong type", name));
     if (const auto problem = objection_to(*setting, read))
       return std::unexpected(fmt::format("{}: {}", name, *problem));
     setting->set(plan, read);
-    if (!is_none(read)) given.emplace(setting->key, setting_text(read));
+    if (!is_none(read)) given.emplace(setting->key, setting_text(*setting, read));
   }
   // Results of earlier versions have this in closed loops, too.
   if (!plan.open_loop() && plan.arrivals == LoadPlan::Arrivals::constant) {

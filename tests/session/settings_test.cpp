@@ -35,6 +35,8 @@ std::string other_value(const LoadSetting& setting) {
       return "true";
     case Kind::text:
       return "a text";
+    case Kind::percent:
+    case Kind::ratio:
     case Kind::word:
       break;
   }
@@ -60,10 +62,10 @@ TEST(LoadSettings, ComeBackFromTextFlagsAndDocuments) {
     EXPECT_NE(*value, setting.get(plan)) << setting.key;
     setting.set(plan, *value);
     EXPECT_EQ(setting.get(plan), *value) << setting.key;
-    EXPECT_EQ(parse_setting(setting, setting_text(*value)), value) << setting.key;
+    EXPECT_EQ(parse_setting(setting, setting_text(setting, *value)), value) << setting.key;
     std::vector<std::string> flags{setting.letter.empty() ? setting.flag()
                                                           : fmt::format("-{}", setting.letter)};
-    if (setting.kind != Kind::toggle) flags.push_back(setting_text(*value));
+    if (setting.kind != Kind::toggle) flags.push_back(setting_text(setting, *value));
     EXPECT_EQ(load_flags(plan, LoadPlan()), flags);
     const auto read = plan_from(plan_json(plan).dump());
     ASSERT_TRUE(read) << setting.key << ": " << read.error();
@@ -108,10 +110,10 @@ TEST(LoadSettings, ReplaceWhatTheyExclude) {
 }
 
 TEST(LoadSettings, ThatExcludeEachOtherAreNotGivenTogether) {
-  const auto conflict = [](const LoadTexts& given, GivenIn place) {
+  const auto conflict = [](const SettingTexts& given, GivenIn place) {
     return conflict_in(given, place).value_or(Conflict{});
   };
-  const LoadTexts two_ends{{"messages", "1"}, {"duration", "1s"}};
+  const SettingTexts two_ends{{"messages", "1"}, {"duration", "1s"}};
   EXPECT_EQ(conflict({{"messages", "1"}, {"rate", "5"}}, GivenIn::scenario).text, "");
   EXPECT_EQ(conflict(two_ends, GivenIn::scenario).text,
             "messages and duration exclude each other: one of them ends the load");

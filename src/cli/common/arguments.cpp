@@ -33,19 +33,30 @@ Wait wait_of(const std::string& word) {
   return value_of_word<Wait>(word).value_or(Wait::block);
 }
 
+// Returns what is wrong with a number that has a unit; empty if it is between its limits, and taken.
+template <typename Into, typename Value, typename Parse, typename Format>
+std::string take_scaled(const std::string& text, Into& into, Value least, Value most, Parse parse,
+                        Format format) {
+  const auto value = parse(text);
+  const bool is_beyond = !value && value.error().ends_with(kTooLarge);
+  if (!value && (!is_beyond || is_unlimited(most))) return value.error();
+  if (is_beyond || *value < least || *value > most)
+    return fmt::format("{} is not between {} and {}", text, format(least), format(most));
+  into = *value;
+  return {};
+}
+
 template <typename Into, typename Value, typename Parse, typename Format>
 Option add_scaled(Command command, const std::string& flags, Into& into, const std::string& help, Value least,
                   Value most, Parse parse, Format format) {
-  const auto take = [&into, least, most, parse, format](const std::string& text) -> std::string {
-    const auto value = parse(text);
-    const bool is_beyond = !value && value.error().ends_with(kTooLarge);
-    if (!value && (!is_beyond || is_unlimited(most))) return value.error();
-    if (is_beyond || *value < least || *value > most)
-      return fmt::format("{} is not between {} and {}", text, format(least), format(most));
-    into = *value;
-    return {};
+  const auto take = [&into, least, most, parse, format](const std::string& text) {
+    return take_scaled(text, into, least, most, parse, format);
   };
   return command.add_option(flags, take, help);
+}
+
+std::string plain(std::uint64_t number) {
+  return fmt::format("{}", number);
 }
 
 // Returns every knob of every engine, once.
@@ -68,9 +79,7 @@ bool has_option(const Program& program, const std::string& name) {
 
 Option add_count(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                  std::uint64_t least, std::uint64_t most) {
-  return add_scaled(command, flags, into, help, least, most, parse_count,
-                    [](std::uint64_t n) { return fmt::format("{}", n); })
-      .type_name("N");
+  return add_scaled(command, flags, into, help, least, most, parse_count, plain).type_name("N");
 }
 
 Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
@@ -101,6 +110,16 @@ Option add_duration(Command command, const std::string& flags, Duration& into, c
                     Duration least, Duration most) {
   return add_scaled(command, flags, into, help, least, most, parse_duration, format_duration)
       .type_name("TIME");
+}
+
+std::string objection_to_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  return take_scaled(text, number, least, most, parse_count, plain);
+}
+
+std::string objection_to_duration(const std::string& text, Duration least, Duration most) {
+  Duration time{};
+  return take_scaled(text, time, least, most, parse_duration, format_duration);
 }
 
 void EngineArguments::add_to(Command command) {

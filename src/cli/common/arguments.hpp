@@ -26,6 +26,10 @@ Option add_rate(Command command, const std::string& flags, double& into, const s
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = kLongestTime);
 
+// Return what such an option would say of the text; empty: it would take it.
+std::string objection_to_count(const std::string& text, std::uint64_t least, std::uint64_t most);
+std::string objection_to_duration(const std::string& text, Duration least, Duration most);
+
 // Adds --max-memory of servers: Limits::memory.
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into);
 

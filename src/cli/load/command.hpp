@@ -9,7 +9,7 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/load_arguments.hpp"
+#include "cli/common/setting_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/load/hosts_arguments.hpp"
 #include "cli/load/progress.hpp"
@@ -39,7 +39,7 @@ struct Load {
   EngineArguments engine{};
   SocketArguments socket{};
   Limits limits{};
-  LoadArguments load{};   // the settings that were given
+  SettingArguments load{};   // the settings that were given
   std::string planned{};  // --plan: a file, or the text itself
   LoadPlan plan{};
   bool turns_asked = false, counted_turns_asked = false;

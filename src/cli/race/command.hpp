@@ -10,9 +10,9 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/faces.hpp"
-#include "cli/common/load_arguments.hpp"
 #include "cli/common/protocol_arguments.hpp"
 #include "cli/common/run_race.hpp"
+#include "cli/common/setting_arguments.hpp"
 #include "cli/race/over_hosts.hpp"
 #include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
@@ -24,7 +24,7 @@ struct Race {
   const Program& program;
   std::string file{};
   race::Overrides flags{};
-  LoadArguments load{};
+  SettingArguments load{};
   ProtocolArguments protocol{};
   std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
   std::optional<std::string> fail_below{}, fail_cost_above{}, undecided{};
@@ -34,8 +34,8 @@ struct Race {
   bool dry_run = false, full = false, no_history = false;
   LastWords last_words{};
   RaceHostsArguments hosts{};
-  std::unique_ptr<HostsOfRace> over{};     // the hosts of a race over several
-  std::optional<race::Meeting> meeting{};  // of these
+  std::unique_ptr<HostsOfRace> over{};           // the hosts of a race over several
+  std::optional<race::Meeting> meeting{};        // of these
   std::vector<std::function<void()>> collect{};  // each stores one flag, if it was given
 
   void add_contestants_to(Command command);

@@ -51,14 +51,14 @@ bool Contestant::takes_part_in(const Case& one) const {
   return transfer.empty() != one.files.has_value() && (cases.empty() || std::ranges::any_of(cases, is_one));
 }
 
-void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one) {
+void replace(const SettingTexts& given, const std::vector<Rate>& rates, Case& one) {
   if (given.contains("rate") || given.contains("interval") || !rates.empty()) {
     one.rates = rates;
     one.rate_share.reset();
   }
   one.warmup_given |= given.contains("warmup");
   const bool is_rate_unknown = one.open_loop() && !given.contains("rate") && !one.load.open_loop();
-  LoadTexts all = given;
+  SettingTexts all = given;
   if (is_rate_unknown || !rates.empty())
     all["rate"] = "1";  // for the settings that have a meaning with a rate
   apply(all, one.load, standard_load());

@@ -202,7 +202,7 @@ enum class Size { usual, quick, full };
 
 // Replaces settings of the case's load, and the settings that exclude these. With `rates` the case becomes an
 // open loop for each rate.
-void replace(const LoadTexts& given, const std::vector<Rate>& rates, Case& one);
+void replace(const SettingTexts& given, const std::vector<Rate>& rates, Case& one);
 
 // Returns the protocol options of a side: the contestant's, then the case's.
 Settings options_of(const Case& one, const EngineChoice& choice, Role role, const Catalogue& catalogue);

@@ -26,8 +26,8 @@ std::vector<Rate> read_rates(TableReader& reader) {
 void read_load(const toml::table* table, const std::string& path, Case& one, Problems& problems) {
   if (table == nullptr) return;
   TableReader reader(*table, path, problems);
-  LoadTexts given;
-  for (const LoadSetting& setting : load_settings()) {
+  SettingTexts given;
+  for (const Setting& setting : load_settings()) {
     if (!setting.raced) continue;
     const auto text = reader.scalar(setting.key);
     if (!text) continue;

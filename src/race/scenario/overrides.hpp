@@ -13,7 +13,7 @@ struct Overrides {
   std::vector<std::string> commands{};        // "old=./server --port {port}": they come before `servers`
   std::optional<std::string> protocol{};
   Settings options{};                  // options of the protocol
-  LoadTexts load{};                    // settings of the load
+  SettingTexts load{};                 // settings of the load
   std::optional<std::string> rates{};  // "30%,50%"
   std::optional<std::string> sweep{};  // "connections=1..20"
   std::optional<Duration> request_timeout{}, trial_timeout{};
