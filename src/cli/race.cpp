@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <memory>
 #include <utility>
+
+#include "race/scenario/race_settings.hpp"
 
 namespace joust {
 namespace {
@@ -33,6 +34,17 @@ Flags change what a scenario says. Exit codes: 0 ok, 1 interrupted, or no contes
 
 }  // namespace
 
+// Adds the flags of the race's own settings whose rows have this heading.
+void Race::add_own_below(Command command, std::string_view heading) {
+  for (const Setting& row : race::race_settings())
+    if (row.heading == heading && !row.placed) own_flags.add_own(command, row, race::Scenario());
+}
+
+// Adds the flag of one whose place is in between.
+void Race::add_own_placed(Command command, std::string_view key) {
+  own_flags.add_own(command, row_of(race::race_settings(), key), race::Scenario());
+}
+
 void Race::add_contestants_to(Command command) {
   const auto group = "Contestants";
   const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* type,
@@ -53,8 +65,7 @@ void Race::add_contestants_to(Command command) {
            "how long a server may take until it listens; then the contestant has failed [15s]", group,
            std::chrono::milliseconds(1));
   add_list("--client", flags.clients, "E,E", "client engines; each meets every server [epoll]");
-  add_text(command, "--reference", flags.reference, "whom the others are compared with [the first]", group,
-           "NAME");
+  add_own_placed(command, "reference");
   add_number(command, "-t,--threads", flags.threads.server,
              "event loops or workers of servers; 0: a pool without workers [1]", group, UINT64_MAX, 0);
   add_text(command, "--client-threads", client_threads,
@@ -64,15 +75,11 @@ void Race::add_contestants_to(Command command) {
                [](Command options, const auto& names, auto& value, const auto& help) {
                  return options.add_option(names, value, help).one_of({"block", "spin", "adaptive"});
                });
-  add_text(command, "--server-cpus", flags.server_cpus, "CPUs of servers: 0, 0-1,3 or any [chosen]", group,
-           "LIST");
-  add_text(command, "--client-cpus", flags.client_cpus, "CPUs of clients [others than the servers']", group,
-           "LIST");
+  add_own_below(command, group);
 }
 
 void Race::add_load_to(Command command) {
   const auto group = "Load";
-  const auto instant = std::chrono::milliseconds(1);
   add_text(command, "-p,--protocol", flags.protocol,
            fmt::format("the protocol that is spoken; see '{} protocols'; or the path of a plug-in, with a "
                        "'/' [{}]",
@@ -89,39 +96,12 @@ void Race::add_load_to(Command command) {
       "connections=64,512 or 1..20, in steps 1..20+5, by a factor 1..4096x2; transport=tcp,unix doubles the "
       "engines instead",
       group, "AXIS=VALUES");
-  add_time(command, "--request-timeout", flags.request_timeout,
-           "give a request up that takes longer: the contestant has failed [5s]", group, instant);
+  add_own_below(command, group);
 }
 
 void Race::add_race_to(Command command) {
   const auto group = "Race";
-  const auto instant = std::chrono::milliseconds(1);
-  add_number(command, "--rounds", flags.rounds,
-             "how often every contestant is measured, in fresh processes [until precise]", group, 1000);
-  add_time(command, "--time", flags.time,
-           "a race without --rounds ends within this time; its cases share it; the first round is always "
-           "finished, however long it takes [60s]",
-           group, instant);
-  add_text(command, "--precision", precision,
-           "the race also ends when half of each interval is below this; a case that has reached it is not "
-           "run again. "
-           "Contestants whose ratio is certainly within it, or within --least-difference, are equal [3%]",
-           group, "PERCENT");
-  add_text(command, "--least-difference", least_difference,
-           "the smallest difference that counts: contestants that differ by less share their place [2%]",
-           group, "PERCENT");
-  add_optional(command, "--turns", turns,
-               "contestants live side by side and take turns [on, where the load allows it]", group,
-               [](Command options, const auto& names, auto& value, const auto& help) {
-                 return options.add_option(names, value, help).one_of({"on", "off"});
-               });
-  add_time(command, "--turn", flags.turn,
-           "length of a turn; not with -m [10 latencies, at least 20ms; with -R no turns near the capacity]",
-           group, instant, race::kLongestTurn);
-  add_number(command, "--seed", flags.seed, "of the random order; printed with the result", group,
-             std::numeric_limits<std::int64_t>::max(), 0);
-  add_time(command, "--trial-timeout", flags.trial_timeout,
-           "kill a trial that takes longer: it has failed [what its load needs; 2m for -m]", group, instant);
+  add_own_below(command, group);
   command
       .add_flag("--quick", flags.quick,
                 "10 s for each case, or 3 rounds where trials are whole ones (unless --time, --rounds or "
@@ -131,11 +111,7 @@ void Race::add_race_to(Command command) {
       .add_flag("--full", full,
                 "the size that the scenario's table [full] says; --quick takes that of [quick]")
       .group(group);
-  command
-      .add_flag(
-          "--allow-unranked", flags.allow_unranked,
-          "a contestant that is not ranked, or a race that tells nothing, does not end with exit code 3")
-      .group(group);
+  add_own_placed(command, "allow_unranked");
   command
       .add_option(
           "--progress", progress_as,
@@ -155,24 +131,6 @@ void Race::add_race_to(Command command) {
       .group(group);
 }
 
-void Race::add_thresholds_to(Command command) {
-  const auto group = "Thresholds";
-  add_text(command, "--fail-below", fail_below,
-           "exit code 99 if the throughput of a contestant is below this ratio to the reference (0.97), with "
-           "its whole interval",
-           group, "RATIO");
-  add_text(command, "--fail-cost-above", fail_cost_above,
-           "exit code 99 if its CPU time per message is above this ratio to the reference (1.03), likewise",
-           group, "RATIO");
-  add_optional(
-      command, "--undecided", undecided,
-      "a threshold within the interval, or a ratio that is not known: ok is no failure, fail is exit "
-      "code 99 [ok]",
-      group, [](Command options, const auto& names, auto& value, const auto& help) {
-        return options.add_option(names, value, help).one_of({"ok", "fail"});
-      });
-}
-
 namespace {
 
 std::shared_ptr<Race> add_command(Command root, const Program& program, int& exit_code) {
@@ -189,7 +147,7 @@ std::shared_ptr<Race> add_command(Command root, const Program& program, int& exi
   race->add_contestants_to(command);
   race->add_load_to(command);
   race->add_race_to(command);
-  race->add_thresholds_to(command);
+  race->add_own_below(command, "Thresholds");
   race->hosts.add_to(command);
   race->protocol.add_options_to(command, program);
   command.first_options({"--server",         "--command",  "--client", "--threads",   "--protocol",

@@ -31,14 +31,13 @@ std::vector<std::string> names_of(const Scenario& scenario) {
 }
 
 TEST(Overrides, DescribeARaceOfTheirOwn) {
-  const Scenario scenario = applied({.servers = {"threads", "epoll:trigger=level"},
-                                     .clients = {"epoll", "io-uring"},
-                                     .load = {{"connections", "4000"}, {"duration", "2s"}},
-                                     .rounds = 7,
-                                     .seed = 5,
-                                     .reference = "threads/io-uring",
-                                     .threads = {.server = 2},
-                                     .wait = "spin"});
+  const Scenario scenario =
+      applied({.servers = {"threads", "epoll:trigger=level"},
+               .clients = {"epoll", "io-uring"},
+               .load = {{"connections", "4000"}, {"duration", "2s"}},
+               .own = {{"rounds", "7"}, {"seed", "5"}, {"reference", "threads/io-uring"}},
+               .threads = {.server = 2},
+               .wait = "spin"});
   ASSERT_EQ(scenario.contestants.size(), 4U);
   EXPECT_EQ(scenario.contestants[0].server.threads, 2U);
   EXPECT_EQ(scenario.contestants[0].client.threads, 1U);
@@ -126,16 +125,17 @@ TEST(Overrides, QuickIsTenSecondsUnlessSaidOtherwise) {
   const Scenario quick = applied({.servers = {"epoll"}, .clients = {}, .quick = true});
   EXPECT_EQ(quick.rounds, 0U);
   EXPECT_EQ(quick.time, seconds(10));
-  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .time = seconds(30), .quick = true}).time,
+  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .own = {{"time", "30s"}}, .quick = true}).time,
             seconds(30));
-  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .rounds = 8, .quick = true}).rounds, 8U);
+  EXPECT_EQ(applied({.servers = {"epoll"}, .clients = {}, .own = {{"rounds", "8"}}, .quick = true}).rounds,
+            8U);
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 2)).rounds, 2U);
   EXPECT_EQ(applied({.servers = {}, .clients = {}, .quick = true}, fake_scenario({"epoll"}, 8)).rounds, 3U);
 }
 
 TEST(Overrides, ANumberOfRoundsHasNoTime) {
   Scenario scenario = fake_scenario({"epoll"}, 2);
-  const auto applied = apply({.servers = {}, .clients = {}, .rounds = 3, .time = std::chrono::seconds(5)},
+  const auto applied = apply({.servers = {}, .clients = {}, .own = {{"rounds", "3"}, {"time", "5s"}}},
                              scenario, fake_catalogue());
   ASSERT_FALSE(applied);
   EXPECT_TRUE(applied.error().starts_with("--time: so many rounds (--rounds)")) << applied.error();
@@ -149,7 +149,7 @@ TEST(Overrides, LeaveTimeForTheLoadInATrial) {
             "trial_timeout 5.00 s ends a trial before its load can be over; allowed: more than 5 s "
             "(--trial-timeout)");
   EXPECT_EQ(
-      applied({.servers = {}, .clients = {}, .load = {{"duration", "9s"}}, .trial_timeout = seconds(10)},
+      applied({.servers = {}, .clients = {}, .load = {{"duration", "9s"}}, .own = {{"trial_timeout", "10s"}}},
               scenario)
           .limits.trial_timeout,
       seconds(10));
@@ -203,16 +203,19 @@ TEST(Overrides, SayWhenACommandIsReady) {
 
 TEST(Overrides, ThresholdsNeedTwoContestantsAndTheirFigure) {
   const Scenario scenario = applied(
-      {.servers = {"epoll,threads"}, .clients = {}, .fail_below = 0.97, .undecided = Undecided::fail});
+      {.servers = {"epoll,threads"}, .clients = {}, .own = {{"fail_below", "0.97"}, {"undecided", "fail"}}});
   EXPECT_EQ(scenario.thresholds.below, 0.97);
   EXPECT_FALSE(scenario.thresholds.cost_above);
   EXPECT_EQ(scenario.thresholds.undecided, Undecided::fail);
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .fail_cost_above = 1.03}),
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .own = {{"fail_cost_above", "1.03"}}}),
             "--fail-cost-above: there is one contestant, and none to compare it with; allowed: with two");
-  EXPECT_EQ(problem({.servers = {"epoll,threads"}, .clients = {}, .undecided = Undecided::ok}),
+  EXPECT_EQ(problem({.servers = {"epoll,threads"}, .clients = {}, .own = {{"undecided", "ok"}}}),
             "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above");
   EXPECT_EQ(
-      problem({.servers = {"epoll,threads"}, .clients = {}, .load = {{"rate", "5k"}}, .fail_below = 0.97}),
+      problem({.servers = {"epoll,threads"},
+               .clients = {},
+               .load = {{"rate", "5k"}},
+               .own = {{"fail_below", "0.97"}}}),
       "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, or a "
       "load without a rate");
 }
@@ -289,12 +292,12 @@ TEST(Overrides, SayWhichFlagIsWrong) {
             "--client: engine 'listener' does not dial; allowed: threads, epoll, io-uring, pool, broken");
   EXPECT_EQ(problem({.servers = {"epoll:level"}, .clients = {}}),
             "--server: 'level' is not KNOB=VALUE (write it like epoll:trigger=level)");
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .server_cpus = "one"}),
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .own = {{"server_cpus", "one"}}}),
             "--server-cpus: 'one' is no CPU list; allowed: any, or numbers and ranges such as 0 or 0-1,3");
   EXPECT_EQ(
       problem({.servers = {"epoll"}, .clients = {}, .protocol = "ecko"}),
       "there is no protocol 'ecko'; allowed: echo, turns, files, disk, work, room; did you mean 'echo'?");
-  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .reference = "threads"}),
+  EXPECT_EQ(problem({.servers = {"epoll"}, .clients = {}, .own = {{"reference", "threads"}}}),
             "--reference 'threads' is not a contestant; allowed: epoll");
 }
 

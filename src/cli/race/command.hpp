@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/common/arguments.hpp"
@@ -24,10 +25,9 @@ struct Race {
   const Program& program;
   std::string file{};
   race::Overrides flags{};
-  SettingArguments load{};
+  SettingArguments load{}, own_flags{};  // settings of the load, and of the race itself
   ProtocolArguments protocol{};
-  std::optional<std::string> turns{}, precision{}, least_difference{}, client_threads{};
-  std::optional<std::string> fail_below{}, fail_cost_above{}, undecided{};
+  std::optional<std::string> client_threads{};
   std::string json{}, progress_as = "live";
   std::optional<Option> json_option{};
   FaceArguments faces{};
@@ -41,7 +41,8 @@ struct Race {
   void add_contestants_to(Command command);
   void add_load_to(Command command);
   void add_race_to(Command command);
-  void add_thresholds_to(Command command);
+  void add_own_below(Command command, std::string_view heading);
+  void add_own_placed(Command command, std::string_view key);
   void find_file();
   void read_flags();
   int run();

@@ -43,6 +43,7 @@
 #include "race/run/plan.hpp"
 #include "race/run/race.hpp"
 #include "race/scenario/own_scenarios.hpp"
+#include "race/scenario/race_settings.hpp"
 #include "race/scenario/scenario_toml.hpp"
 #include "race/set_up/cpu_list.hpp"
 #include "race/set_up/placement.hpp"
@@ -283,7 +284,7 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   const int code = race::exit_code(result);
   if (code == kInvalid)
     complain(program, fmt::format("exit code {}: {}", code, race::invalid_because(result)));
-  if (code == kOk && !flags.allow_unranked)
+  if (code == kOk && !own_flags.has("allow_unranked"))
     if (const std::string reason = accepted_by_scenario(std::move(result)); !reason.empty())
       complain(program,
                fmt::format("{}; the exit code is 0 because {} has allow_unranked = true", reason, file));
@@ -307,18 +308,13 @@ void Race::find_file() {
 void Race::read_flags() {
   for (const auto& each : collect) each();
   flags.load = load.given;
-  const auto read = [](const auto& text, const char* flag, auto parse, auto& number) {
-    if (!text) return;
-    const auto given = parse(*text);
-    if (!given) throw UsageError(fmt::format("{}: {}", flag, given.error()));
-    number = *given;
-  };
-  read(precision, "--precision", parse_percent, flags.precision);
-  read(least_difference, "--least-difference", parse_percent, flags.least_difference);
-  read(fail_below, "--fail-below", parse_ratio, flags.fail_below);
-  read(fail_cost_above, "--fail-cost-above", parse_ratio, flags.fail_cost_above);
-  if (undecided) flags.undecided = *undecided == "fail" ? race::Undecided::fail : race::Undecided::ok;
-  if (turns) flags.turns = *turns == "on";
+  flags.own = own_flags.given;
+  for (const Setting& row : race::race_settings()) {
+    const bool is_fraction = row.kind == Setting::Kind::percent || row.kind == Setting::Kind::ratio;
+    if (!is_fraction || !own_flags.has(row.key)) continue;
+    if (const auto value = parse_setting(row, own_flags.given.at(std::string(row.key))); !value)
+      throw UsageError(fmt::format("{}: {}", row.flag(), value.error()));
+  }
   if (client_threads && *client_threads != "auto") flags.threads.client = loops_in(*client_threads);
   flags.options = {protocol.given.begin(), protocol.given.end()};
 }

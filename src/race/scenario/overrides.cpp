@@ -17,6 +17,7 @@
 #include "base/words.hpp"
 #include "race/model/scenario.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/race_settings.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/scenario/transports.hpp"
 #include "race/set_up/rates.hpp"
@@ -206,14 +207,15 @@ std::optional<std::string> objection_to_ready(const Overrides& given, const Scen
 
 // Returns why the thresholds that were given mean nothing.
 std::optional<std::string> objection_to_thresholds(const Overrides& given, const Scenario& scenario) {
-  if (!given.fail_below && !given.fail_cost_above) {
-    if (!given.undecided) return std::nullopt;
+  const bool below = given.own.contains("fail_below");
+  if (!below && !given.own.contains("fail_cost_above")) {
+    if (!given.own.contains("undecided")) return std::nullopt;
     return "--undecided: there is no threshold; allowed: with --fail-below or --fail-cost-above";
   }
-  const char* const flag = given.fail_below ? "--fail-below" : "--fail-cost-above";
+  const char* const flag = below ? "--fail-below" : "--fail-cost-above";
   if (scenario.contestants.size() < 2)
     return fmt::format("{}: there is one contestant, and none to compare it with; allowed: with two", flag);
-  if (given.fail_below && std::ranges::all_of(scenario.cases, &Case::open_loop))
+  if (below && std::ranges::all_of(scenario.cases, &Case::open_loop))
     return "--fail-below: at a given rate throughput does not compare servers; allowed: --fail-cost-above, "
            "or a "
            "load without a rate";
@@ -230,21 +232,48 @@ void apply_to(Contestant& contestant, const Overrides& given) {
   replace(contestant.client.wait, given.wait);
 }
 
-// Sets how long the race lasts. Returns what is wrong with that.
+// Sets the race's own settings that are given. Returns what is wrong with the first that is wrong.
+std::optional<std::string> set_own(const Overrides& given, Scenario& scenario) {
+  std::optional<std::string> wrong;
+  for (const Setting& row : race_settings()) {
+    const auto text = given.own.find(row.key);
+    if (text == given.own.end()) continue;
+    if (const auto value = parse_setting(row, text->second))
+      row.set(scenario, *value);
+    else if (!wrong)
+      wrong = fmt::format("{}: {}", row.flag(), value.error());
+  }
+  return wrong;
+}
+
+// Returns why there are no turns of the length that was given.
+std::optional<std::string> objection_to_turn(const Overrides& given, const Scenario& scenario) {
+  if (!given.own.contains("turn")) return std::nullopt;
+  if (!scenario.turns)
+    return fmt::format(
+        "--turn: the contestants take no turns, because of {}; leave one of them out",
+        given.own.contains("turns") ? "--turns off" : fmt::format("turns = false in {}", scenario.file));
+  const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
+  if (std::ranges::all_of(scenario.cases, counted))
+    return "--turn: a turn is the number of messages that is given; allowed: --turn with a duration (-d) in "
+           "place of messages (-m)";
+  return std::nullopt;
+}
+
+// Sets how long the race lasts, where no setting of its own says it. Returns what is wrong with these.
 std::optional<std::string> set_length(const Overrides& given, Scenario& scenario) {
-  if (given.time && given.rounds)
+  const bool rounds = given.own.contains("rounds"), time = given.own.contains("time"),
+             precision = given.own.contains("precision");
+  if (time && rounds)
     return "--time: so many rounds (--rounds) take the time that they need; leave one of the two out";
   if (given.quick) {
     scenario.quick = true;
-    scenario.rounds = std::min(scenario.rounds, kQuickRounds);
-    scenario.few_rounds = !given.time && !given.precision;
-    if (!given.precision)
+    if (!rounds) scenario.rounds = std::min(scenario.rounds, kQuickRounds);
+    scenario.few_rounds = !time && !precision;
+    if (!time && !precision)
       scenario.time = std::min(scenario.time, kQuickTime * static_cast<std::int64_t>(scenario.cases.size()));
   }
-  replace(scenario.rounds, given.rounds);
-  if (given.time || given.precision) scenario.rounds = given.rounds.value_or(0);
-  replace(scenario.time, given.time);
-  replace(scenario.precision, given.precision);
+  if ((time || precision) && !rounds) scenario.rounds = 0;
   return std::nullopt;
 }
 
@@ -286,35 +315,13 @@ std::expected<void, std::string> apply(const Overrides& given, Scenario& scenari
   if (auto problem = objection_to_ready(given, scenario)) return std::unexpected(*problem);
   for (Contestant& contestant : scenario.contestants) apply_to(contestant, given);
   expand_sweeps(scenario);
-  replace(scenario.least_difference, given.least_difference);
-  scenario.allow_unranked |= given.allow_unranked;
-  scenario.allow_nothing |= given.allow_unranked;
-  replace(scenario.turns, given.turns);
-  if (given.turn && !scenario.turns)
-    return std::unexpected(
-        fmt::format("--turn: the contestants take no turns, because of {}; leave one of them out",
-                    given.turns ? "--turns off" : fmt::format("turns = false in {}", scenario.file)));
-  if (given.turn) scenario.turn = given.turn;
-  const auto counted = [](const Case& one) { return one.load.messages.has_value(); };
-  if (given.turn && std::ranges::all_of(scenario.cases, counted))
-    return std::unexpected(
-        "--turn: a turn is the number of messages that is given; allowed: --turn with a duration (-d) in "
-        "place of messages (-m)");
-  if (given.seed) scenario.seed = given.seed;
-  replace(scenario.reference, given.reference);
-  if (given.reference && !scenario.contestants.empty())
+  const auto wrong_own = set_own(given, scenario);
+  scenario.allow_nothing |= given.own.contains("allow_unranked");
+  if (auto problem = objection_to_turn(given, scenario)) return std::unexpected(*problem);
+  if (given.own.contains("reference") && !scenario.contestants.empty())
     if (const auto problem = check_reference(scenario)) return std::unexpected("--" + *problem);
   if (auto problem = objection_to_thresholds(given, scenario)) return std::unexpected(*problem);
-  if (given.fail_below) scenario.thresholds.below = given.fail_below;
-  if (given.fail_cost_above) scenario.thresholds.cost_above = given.fail_cost_above;
-  replace(scenario.thresholds.undecided, given.undecided);
-  if (given.request_timeout) scenario.limits.request_timeout = given.request_timeout;
-  if (given.trial_timeout) scenario.limits.trial_timeout = given.trial_timeout;
-  replace(scenario.cpus.server, given.server_cpus);
-  replace(scenario.cpus.client, given.client_cpus);
-  for (const auto& [flag, list] :
-       {std::pair{"--server-cpus", &scenario.cpus.server}, std::pair{"--client-cpus", &scenario.cpus.client}})
-    if (const auto problem = check_cpus(*list)) return std::unexpected(fmt::format("{}: {}", flag, *problem));
+  if (wrong_own) return std::unexpected(*wrong_own);
   if (const auto problem = objection_to_load(given, scenario)) return std::unexpected(*problem);
   if (const auto problem = complete(scenario, catalogue)) return std::unexpected(where + *problem);
   expand_rates(scenario);

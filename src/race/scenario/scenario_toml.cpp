@@ -7,16 +7,21 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <limits>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "base/split.hpp"
 #include "base/toml_objection.hpp"
-#include "base/units.hpp"
-#include "race/scenario/cases_toml.hpp"
+#include "base/words.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/load_toml.hpp"
+#include "race/scenario/race_settings.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/scenario/toml_reader.hpp"
 #include "race/scenario/transports.hpp"
+#include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"
 
 // The format, with every key, is described in docs/scenario.md; here each table has one function.
@@ -26,24 +31,178 @@ namespace {
 constexpr Duration kLongestOwnWarmup = std::chrono::minutes(10);
 constexpr std::size_t kLargestScenario = 1 << 20;
 
-void read_limits(const toml::table* table, LimitPlan& limits, Problems& problems) {
+// Reads a table of the race's own settings, such as [limits].
+void read_own(TableReader& document, const std::string& name, Scenario& scenario) {
+  const toml::table* const table = document.table(name);
   if (table == nullptr) return;
-  TableReader reader(*table, "limits.", problems);
-  limits.connect_timeout = reader.duration("connect_timeout", kShortest);
-  limits.request_timeout = reader.duration("request_timeout", kShortest);
-  limits.idle_timeout = reader.duration("idle_timeout", kShortest);
-  limits.trial_timeout = reader.duration("trial_timeout", kShortest);
+  TableReader reader(*table, name + ".", document.problems());
+  reader.read(race_settings(), name, scenario);
   reader.finish();
 }
 
-void read_cpus(const toml::table* table, CpuPlan& cpus, Problems& problems) {
-  if (table == nullptr) return;
-  TableReader reader(*table, "cpus.", problems);
-  for (const auto& [key, list] : {std::pair{"server", &cpus.server}, std::pair{"client", &cpus.client}}) {
-    assign(*list, reader.scalar(key));
-    if (const auto problem = check_cpus(*list)) reader.wrong(key, *problem);
+// The sizes for which a scenario has tables.
+using Sizes = std::set<Size>;
+
+void read_protocol(TableReader& reader, const Catalogue& catalogue, const std::string& file, Case& one) {
+  const auto name = reader.text("protocol");
+  if (!name) return;
+  if (const auto problem = set_protocol(one, *name, catalogue, file)) {
+    reader.wrong("protocol", *problem);
+    one.protocol = *name;  // its options are not checked by another protocol
   }
-  reader.finish();
+}
+
+// Reads the table [options], whose keys are option names: flush = "each".
+void read_options(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  const toml::table* table = reader.table("options");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "options.", reader.problems());
+  for (const auto& [name, value] : options.others()) {
+    if (const auto problem = check_option(one.protocol, name, value, catalogue))
+      options.wrong(name, *problem);
+    else if (const auto read = read_value(*catalogue.protocol(one.protocol)->option(name), value))
+      one.options[name] = *read;
+    else
+      options.wrong(name, read.error());
+  }
+}
+
+constexpr std::string_view kTransport = "transport";
+
+// Returns the values of a sweep, "1..20" or a list of values, as one text.
+std::string sweep_values(const toml::node& given) {
+  const toml::array* const array = given.as_array();
+  if (array == nullptr) return scalar_text(given).value_or("");
+  std::vector<std::string> words;
+  for (const toml::node& each : *array) words.push_back(scalar_text(each).value_or(""));
+  return join(words, ",");
+}
+
+// Reads a table such as [sweep] connections = "1..20".
+void read_sweep(TableReader& reader, Case& one) {
+  const toml::table* table = reader.table("sweep");
+  if (table == nullptr) return;
+  if (table->size() != 1) reader.wrong("sweep", "allowed: one axis, such as connections = \"1..20\"");
+  TableReader values(*table, reader.path() + "sweep.", reader.problems());
+  for (const auto& [axis, given] : *table) {
+    if (axis.str() == kTransport && reader.path().empty()) continue;  // of contestants: see read_transports()
+    if (axis.str() == kTransport)
+      values.wrong(axis.str(),
+                   "is of the contestants, which all cases have; allowed: in the document's [sweep]");
+    else if (auto sweep = parse_sweep(axis.str(), sweep_values(given)))
+      one.sweep = std::move(*sweep);
+    else
+      values.wrong(axis.str(), sweep.error());
+  }
+}
+
+// Reads files = { count = 10_000, size = "16kB", on = "memory" }. A key that is left out keeps its value.
+// Every file is one message of the only connection.
+void read_files(TableReader& reader, Case& one) {
+  const toml::table* table = reader.table("files");
+  if (table == nullptr) return;
+  TableReader keys(*table, reader.path() + "files.", reader.problems());
+  FilePlan files = one.files.value_or(FilePlan{});
+  assign(files.count, keys.count("count", 1, kMostFiles));
+  assign(files.bytes, keys.bytes("size", 1, kMostBytesOfFiles));
+  assign(files.on, keys.word("on", file_places()));
+  keys.finish();
+  if (files.bytes == 0)
+    reader.wrong("files", "how large? allowed: { size = \"1GB\", ... }");
+  else if (files.count > kMostBytesOfFiles / files.bytes)
+    reader.wrong("files", fmt::format("allowed: up to {} bytes in all", kMostBytesOfFiles));
+  one.files = files;
+  one.protocol.clear();
+  one.load = {.connections = 1, .messages = files.count, .warmup = Duration(0)};
+}
+
+// Reads the differences that a table makes by [options], [load], [sweep] and files.
+void read_differences(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  read_files(reader, one);
+  if (one.files)
+    for (const char* key : {"options", "load", "sweep"})
+      reader.misplaced(key, "given beside files; allowed: one of them, as whole commands move the files");
+  read_options(reader, catalogue, one);
+  read_load(reader.table("load"), reader.path() + "load.", one, reader.problems());
+  read_sweep(reader, one);
+}
+
+// Completes a case when all of its tables have been read.
+void complete(TableReader& reader, const Catalogue& catalogue, Case& one) {
+  if (one.files) return;
+  const std::size_t known = reader.problems().size();
+  if (const auto problem = check_load(one)) reader.wrong("load", *problem);
+  if (const auto problem = check_payload(one, catalogue)) reader.wrong("load", *problem);
+  if (reader.problems().size() > known) return;
+  if (const auto problem = check_sweep(one, catalogue)) reader.wrong("sweep", *problem);
+}
+
+// Reads the tables [quick] and [full]. Both are read, so that mistakes show, and the wanted one counts.
+void read_sizes(TableReader& reader, const Catalogue& catalogue, Size wanted, Sizes& sizes, Case& one) {
+  const Case usual = one;
+  for (const auto& [key, size] : {std::pair{"quick", Size::quick}, std::pair{"full", Size::full}}) {
+    const toml::table* table = reader.table(key);
+    if (table == nullptr) continue;
+    sizes.insert(size);
+    Case sized = usual;
+    TableReader differences(*table, reader.path() + key + '.', reader.problems());
+    read_differences(differences, catalogue, sized);
+    differences.finish();
+    if (size == wanted) one = std::move(sized);
+  }
+}
+
+// Reads the table [socket] of a document or of a case, which overwrites only the values it gives.
+void read_socket(TableReader& reader, SocketPlan& socket) {
+  const toml::table* table = reader.table("socket");
+  if (table == nullptr) return;
+  TableReader options(*table, reader.path() + "socket.", reader.problems());
+  options.read(socket_settings(), "", socket);
+  options.finish();
+}
+
+// Returns the transports of a document's [sweep] transport = ["tcp", "unix"]; none without it.
+std::vector<std::string> read_transports(const toml::table& document) {
+  const toml::node* const values = document.at_path("sweep.transport").node();
+  std::vector<std::string> transports;
+  if (values == nullptr) return transports;
+  std::string words = sweep_values(*values);
+  std::erase(words, ' ');
+  for (const std::string_view each : split(words, ',')) transports.emplace_back(each);
+  return transports;
+}
+
+// Reads the cases of a scenario, whose file and [socket] are known: the document's own protocol, [options],
+// [load] and [sweep], and its [[case]] tables. A [[case]] table overwrites only the values it gives, also
+// those of [socket]. So do the tables [quick] and [full], of the document or a case, where their size is
+// wanted.
+Sizes read_cases(TableReader& reader, const Catalogue& catalogue, Size wanted, Scenario& scenario) {
+  Sizes sizes;
+  std::vector<Case>& cases = scenario.cases;
+  Case common;
+  common.socket = scenario.socket;
+  common.protocol = catalogue.protocols.front().name;
+  read_protocol(reader, catalogue, scenario.file, common);
+  read_differences(reader, catalogue, common);
+  read_sizes(reader, catalogue, wanted, sizes, common);
+  for (const toml::table* table : reader.tables("case")) {
+    TableReader each(*table, "case.", reader.problems());
+    Case one = common;
+    one.name = each.text("name").value_or("");
+    if (one.name.empty()) each.wrong("name", "missing; allowed: a short name for this case");
+    one.title = each.text("title").value_or("");
+    read_protocol(each, catalogue, scenario.file, one);
+    read_socket(each, one.socket);
+    read_differences(each, catalogue, one);
+    read_sizes(each, catalogue, wanted, sizes, one);
+    complete(each, catalogue, one);
+    each.finish();
+    cases.push_back(std::move(one));
+  }
+  if (!cases.empty()) return sizes;
+  complete(reader, catalogue, common);
+  cases.push_back(std::move(common));
+  return sizes;
 }
 
 // An engine as text ("epoll", "epoll:trigger=level") or as a table ({ engine = "epoll", trigger = "level" }).
@@ -194,32 +353,13 @@ void read_contestants(TableReader& reader, const Catalogue& catalogue, Scenario&
 void read_document(const toml::table& document, const Catalogue& catalogue, Size size, Scenario& scenario,
                    Problems& problems) {
   TableReader reader(document, "", problems);
-  assign(scenario.title, reader.text("title"));
-  assign(scenario.description, reader.text("description"));
-  assign(scenario.rounds, reader.count("rounds", 1, kMostRounds));
-  assign(scenario.time, reader.duration("time", kShortest));
-  const auto read_percent = [&](const char* key, double& fraction) {
-    const auto text = reader.text(key);
-    if (!text) return;
-    if (const auto given = parse_percent(*text))
-      fraction = *given;
-    else
-      reader.wrong(key, given.error());
-  };
-  read_percent("precision", scenario.precision);
-  read_percent("least_difference", scenario.least_difference);
-  assign(scenario.allow_unranked, reader.boolean("allow_unranked"));
-  assign(scenario.turns, reader.boolean("turns"));
-  scenario.turn = reader.duration("turn", kShortest, kLongestTurn);
+  reader.read(race_settings(), "", scenario);
   if (scenario.turn && !scenario.turns)
     reader.wrong("turn", "given beside turns = false; allowed: one of them");
-  scenario.seed = reader.count("seed", 0, std::numeric_limits<std::int64_t>::max());
-  assign(scenario.reference, reader.text("reference"));
   read_socket(reader, scenario.socket);
   if (!read_cases(reader, catalogue, size, scenario).contains(size) && size == Size::full)
     problems.add(document.source(), "this scenario has no full size (a table [full]); leave out --full");
-  read_limits(reader.table("limits"), scenario.limits, problems);
-  read_cpus(reader.table("cpus"), scenario.cpus, problems);
+  for (const char* table : {"limits", "cpus"}) read_own(reader, table, scenario);
   read_contestants(reader, catalogue, scenario, problems);
   if (const auto transports = read_transports(document); !transports.empty())
     if (const auto swept = sweep_transports(transports, scenario, catalogue); !swept)

@@ -160,6 +160,31 @@ std::optional<Duration> TableReader::duration(std::string_view key, Duration lea
   return std::nullopt;
 }
 
+std::optional<SettingValue> TableReader::value(const Setting& row) {
+  using Kind = Setting::Kind;
+  const std::string_view key = row.key_in_file();
+  const auto read = [](const auto& given) {
+    return given ? std::optional<SettingValue>(*given) : std::nullopt;
+  };
+  switch (row.kind) {
+    case Kind::toggle:
+      return read(boolean(key));
+    case Kind::count:
+      return read(count(key, row.least, row.most));
+    case Kind::bytes:
+      return read(bytes(key, row.least, row.most));
+    case Kind::time:
+      return read(duration(key, Duration(row.least), row.most == 0 ? Duration::max() : Duration(row.most)));
+    default:
+      break;
+  }
+  const auto given = row.objection == nullptr ? text(key) : scalar(key);
+  if (!given) return std::nullopt;
+  const auto parsed = parse_setting(row, *given);
+  if (!parsed) wrong(key, parsed.error());
+  return parsed ? std::optional(*parsed) : std::nullopt;
+}
+
 const toml::table* TableReader::table(std::string_view key) {
   const toml::node* value = node(key);
   if (value == nullptr) return nullptr;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/settings.hpp"
 #include "joust/time.hpp"
 
 namespace joust::race {
@@ -67,6 +68,16 @@ class TableReader {
   std::vector<std::string> texts(std::string_view key);
   // A CPU list: text, or one number.
   std::optional<std::string> scalar(std::string_view key);
+
+  // The value of one of a race's own settings.
+  std::optional<SettingValue> value(const Setting& row);
+  // Sets those of the settings that the table has. `name`: that of the table in the rows.
+  template <typename Struct>
+  void read(SettingRows rows, std::string_view name, Struct& into) {
+    for (const Setting& row : rows)
+      if (row.in_file && row.table == name)
+        if (const auto given = value(row)) row.set(into, *given);
+  }
 
   const toml::table* table(std::string_view key);
   std::vector<const toml::table*> tables(std::string_view key);

@@ -10,6 +10,7 @@
 #include "joust/limits.hpp"
 #include "load/plan_json.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "race/scenario/race_settings.hpp"
 #include "race/set_up/rates.hpp"
 
 namespace joust::race {
@@ -18,11 +19,6 @@ namespace {
 void add(Words& words, std::string_view flag, std::string value) {
   words.emplace_back(flag);
   words.push_back(std::move(value));
-}
-
-template <typename T>
-void add(Words& words, std::string_view flag, const std::optional<T>& value) {
-  if (value) add(words, flag, fmt::format("{}", *value));
 }
 
 void add(Words& words, std::string_view flag, const std::optional<Duration>& value) {
@@ -42,12 +38,12 @@ void add_options(Words& words, const Settings& options) {
 
 // Adds the socket options. Common options of TCP are left out where sockets are of another kind. An option
 // that is meant for one engine alone is passed on, and the engine refuses it.
-void add_socket(Words& words, const SocketPlan& socket, const EngineChoice& choice, bool tcp) {
-  if (const auto nodelay = choice.nodelay || !tcp ? choice.nodelay : socket.nodelay)
-    add(words, "--nodelay", std::string(on_off(*nodelay)));
-  if (tcp) add(words, "--congestion", socket.congestion);
-  add(words, "--send-buffer", socket.send_buffer_bytes);
-  add(words, "--receive-buffer", socket.receive_buffer_bytes);
+void add_socket(Words& words, SocketPlan socket, const EngineChoice& choice, bool tcp) {
+  if (choice.nodelay || !tcp) socket.nodelay = choice.nodelay;
+  if (!tcp) socket.congestion.reset();
+  const SocketPlan standard;
+  for (std::string& word : setting_flags(socket_settings(), &socket, &standard))
+    words.push_back(std::move(word));
 }
 
 // The server's limit for idle connections. It must not end a connection in the pause between two messages, so
@@ -93,7 +89,6 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
   add_options(words, entry.server_options);
   add_engine(words, server, cpus.server);
   add_socket(words, one.socket, server, entry.server_tcp);
-  add(words, "--backlog", one.socket.backlog);
   add(words, "--idle-timeout", server_idle(scenario.limits, one));
   if (one.load.connections >= Limits{}.connections)
     add(words, "--max-connections", fmt::format("{}", one.load.connections + 1));
@@ -110,7 +105,9 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add_load(words, one, entry, scenario.limits, how);
   add_options(words, entry.client_options);
   add_engine(words, client, cpus.client);
-  if (!entry.in_process) add_socket(words, one.socket, client, entry.client_tcp);
+  SocketPlan socket = one.socket;
+  socket.backlog.reset();  // of listeners
+  if (!entry.in_process) add_socket(words, std::move(socket), client, entry.client_tcp);
   add(words, "--connect-timeout", scenario.limits.connect_timeout);
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
