@@ -86,4 +86,8 @@ void print_to_stderr(const std::string& text) noexcept {
   }
 }
 
+void redraw_line_of_stderr(const std::string& line) {
+  print_to_stderr("\r\x1b[K" + line);
+}
+
 }  // namespace joust

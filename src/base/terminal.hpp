@@ -31,4 +31,8 @@ std::string in_locale(std::string_view text);
 // are ignored.
 void print_to_stderr(const std::string& text) noexcept;
 
+// Writes a line to standard error in place of the last one, without its end. The terminal obeys escape
+// sequences. The line is narrower than it: one that wraps could not be replaced.
+void redraw_line_of_stderr(const std::string& line);
+
 }  // namespace joust

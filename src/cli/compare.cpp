@@ -153,12 +153,11 @@ std::vector<std::string> threshold_words(const Compared& compared, bool undecide
   std::vector<std::string> sentences;
   for (const Judged& judged : compared.judged) {
     const Change& change = *judged.change;
-    const std::string limit = fmt::format("{} {}", word_of(judged.fails), judged.limit);
+    const std::string limit = race::limit_words(judged.fails, judged.limit);
     const std::string what = change.missing.empty()
-                                 ? fmt::format("{} of {} is at {} ({}) of the base", figure_words(change),
+                                 ? fmt::format("{} of {} is at {} of the base", figure_words(change),
                                                race::in_list(change.contestant),
-                                               race::ratio_words(change.ratio.estimate, kDecimals),
-                                               race::interval_words(change.ratio.interval, kDecimals))
+                                               race::ratio_with_interval(change.ratio, kDecimals))
                                  : fmt::format("{} of {} is not known ({})", figure_words(change),
                                                race::in_list(change.contestant), change.missing);
     sentences.push_back(judged.standing == race::Standing::beyond

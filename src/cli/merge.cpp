@@ -31,14 +31,12 @@ using Json = nlohmann::ordered_json;
 constexpr int kDecimalsOfSum = 3;
 
 std::string ratio_text(const stats::Ratio& ratio) {
-  if (ratio.rounds == 0) return "-";
-  return fmt::format("{} ({})", race::ratio_words(ratio.estimate, kDecimalsOfSum),
-                     ratio.is_known() ? race::interval_words(ratio.interval, kDecimalsOfSum) : "not known");
+  return ratio.rounds == 0 ? "-" : race::ratio_with_interval(ratio, kDecimalsOfSum);
 }
 
 std::string latency_text(const Merged& merged, double quantile) {
   const auto value_ns = merged.latency.percentile(quantile);
-  return value_ns ? format_duration(Duration(static_cast<std::int64_t>(*value_ns))) : "-";
+  return value_ns ? format_ns(static_cast<double>(*value_ns)) : "-";
 }
 
 std::string merge_text(const std::vector<Merged>& all, const std::vector<std::string>& labels) {

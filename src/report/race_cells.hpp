@@ -11,8 +11,6 @@
 // Rows and cells that the tables of a race share.
 namespace joust::report {
 
-inline constexpr const char* kNone = "–";
-
 // Returns the rows of a table, in their order (report/row_order.hpp).
 std::vector<const race::Entry*> rows_of(const race::CaseResult& one);
 

@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kProgressColumns = 20;
 
 std::string bar(std::size_t done, std::size_t all) {
-  const double part = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
-  return progress_bar(part, kProgressColumns);
+  return progress_bar(part_of(done, all), kProgressColumns);
 }
 
 std::string eta(Duration elapsed, std::size_t done, std::size_t all) {
@@ -98,7 +97,7 @@ void RaceProgress::show(const std::string& line) {
   // The line is never wider than the terminal: a wrapped line could not be erased.
   std::string shown = in_locale(printable(line, "\\"));
   while (width_of(shown) >= terminal_.columns) shown.pop_back();
-  print_to_stderr("\r\x1b[K" + shown);
+  redraw_line_of_stderr(shown);
 }
 
 void RaceProgress::round_begins(const Step& step) {

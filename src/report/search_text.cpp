@@ -25,7 +25,7 @@ std::string time_text(std::span<const SearchStep* const> steps, Distribution Loa
   for (const SearchStep* step : steps)
     if (const auto value = (step->load.*figure).percentile(quantile))
       values.push_back(static_cast<double>(*value));
-  return values.empty() ? "–" : format_ns(stats::median(values));
+  return values.empty() ? report::kNone : format_ns(stats::median(values));
 }
 
 std::string criterion_text(const Criterion& criterion) {

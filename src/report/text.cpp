@@ -47,6 +47,10 @@ std::string right(std::string_view text, std::size_t width) {
   return std::string(width - std::min(width, width_of(text)), ' ') + std::string(text);
 }
 
+double part_of(std::uint64_t done, std::uint64_t all) {
+  return all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
+}
+
 std::string progress_bar(double part, std::size_t width) {
   const auto filled = static_cast<std::size_t>(part * static_cast<double>(width));
   return fmt::format("[{:#<{}}{:.<{}}]", "", filled, "", width - filled);
@@ -84,6 +88,10 @@ std::string short_number(double value) {
 
 std::string plain_number(double value) {
   return value < 1000 ? short_number(value) : grouped(static_cast<std::uint64_t>(std::llround(value)));
+}
+
+std::string or_none(const std::optional<double>& figure, std::string (*format)(double)) {
+  return figure ? format(*figure) : kNone;
 }
 
 TextTable::TextTable(std::vector<Column> columns, std::size_t leading)

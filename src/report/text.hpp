@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,8 @@ std::size_t width_of(std::string_view text);
 std::string left(std::string_view text, std::size_t width);   // padded on the right
 std::string right(std::string_view text, std::size_t width);  // padded on the left
 
+// Returns the part of a whole, from 0 to 1; 0 of nothing.
+double part_of(std::uint64_t done, std::uint64_t all);
 // "[####......]": so much of the width is filled. `part` is from 0 to 1.
 std::string progress_bar(double part, std::size_t width);
 
@@ -43,6 +46,12 @@ std::string short_number(double value);
 std::string plain_number(double value);
 
 using joust::grouped;
+
+// Stands for a figure that is not known.
+inline constexpr const char* kNone = "–";
+
+// Formats a figure that may not be known: "4.83 ms", "–".
+std::string or_none(const std::optional<double>& figure, std::string (*format)(double));
 
 // A table whose columns are as wide as their widest cell, under one or two lines of titles. If the terminal
 // is too narrow for all columns, decoration is left out first. Groups that still do not fit follow in a block

@@ -44,5 +44,12 @@ TEST(IntervalWords, SayThatNothingIsKnown) {
   EXPECT_EQ(interval_words({0.0001, 1.2}, 2), "0.00010 to 1.20");
 }
 
+TEST(RatioWithInterval, HasWhatItIsOfBetweenBoth) {
+  const stats::Ratio ratio{.estimate = 1.0371, .interval = {.low = 0.976, .high = 1.104}};
+  EXPECT_EQ(ratio_with_interval(ratio, 2), "1.04 (0.98 to 1.10)");
+  EXPECT_EQ(ratio_with_interval(ratio, 3, "x the throughput"), "1.037x the throughput (0.976 to 1.104)");
+  EXPECT_EQ(ratio_with_interval({.estimate = 1.5}, 2), "1.50 (not known)");
+}
+
 }  // namespace
 }  // namespace joust::race

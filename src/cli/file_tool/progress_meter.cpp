@@ -37,10 +37,6 @@ std::string time_left(std::uint64_t bytes, double bytes_per_s) {
   return fmt::format("  {}:{:02}:{:02} left", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-double part_of(std::uint64_t done, std::uint64_t total) {
-  return total == 0 ? 0 : static_cast<double>(done) / static_cast<double>(total);
-}
-
 }  // namespace
 
 std::uint64_t bytes_so_far(const transfer::Counts& counts) {
@@ -50,7 +46,7 @@ std::uint64_t bytes_so_far(const transfer::Counts& counts) {
 }
 
 std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns) {
-  const double part = part_of(done, total);
+  const double part = report::part_of(done, total);
   const std::string percent = fmt::format("{:3.0f} %", part * 100);
   const std::string bytes = fmt::format("  {} of {}", format_data(static_cast<double>(done)),
                                         format_data(static_cast<double>(total)));
@@ -90,12 +86,11 @@ void ProgressMeter::show(Time now, bool last) {
   const double rate =
       seconds > 0 ? static_cast<double>(done - std::min(done, counts_.there.load())) / seconds : 0;
   if (kind_ == Kind::json) return show_json(done, total, seconds, rate);
-  if (kind_ == Kind::bar && last) return print_to_stderr("\r\033[K");
+  if (kind_ == Kind::bar && last) return redraw_line_of_stderr("");
   if (last || total == 0) return;  // nothing is known yet
   if (kind_ == Kind::bar)
-    return print_to_stderr("\r\033[K" +
-                           progress_line(done, total, rate, columns_of(STDERR_FILENO, kUsualColumns)));
-  const int percent = static_cast<int>(part_of(done, total) * 100);
+    return redraw_line_of_stderr(progress_line(done, total, rate, columns_of(STDERR_FILENO, kUsualColumns)));
+  const int percent = static_cast<int>(report::part_of(done, total) * 100);
   if (kind_ == Kind::few_lines || std::exchange(shown_percent_, percent) != percent)
     print_to_stderr(progress_line(done, total, rate, kUsualColumns) + "\n");
 }

@@ -24,11 +24,6 @@
 namespace joust {
 namespace {
 
-std::string percentile_text(const Distribution& latencies, double quantile) {
-  const auto value = latencies.percentile(quantile);
-  return value ? format_duration(Duration(static_cast<Duration::rep>(*value))) : "–";
-}
-
 // Formats an interval, "3 s" or "250 ms": it is a whole number of milliseconds.
 std::string time_text(Duration time) {
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -93,8 +88,8 @@ class Lines {
     const auto messages = static_cast<double>(here.verified - before_.verified);
     const Distribution latencies = here.latencies.since(before_.latencies);
     print_line(time_text(shown_ * every_), report::plain_number(messages / seconds),
-               percentile_text(latencies, 0.5), percentile_text(latencies, 0.99),
-               grouped(here.errors - before_.errors));
+               report::or_none(latencies.percentile(0.5), format_ns),
+               report::or_none(latencies.percentile(0.99), format_ns), grouped(here.errors - before_.errors));
     before_ = std::move(here);
   }
 

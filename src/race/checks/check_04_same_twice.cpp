@@ -15,8 +15,7 @@ void look_at(const CaseResult& one, const Comparison& comparison, const char* fi
     return;
   }
   const std::string figures =
-      fmt::format("{}{} against itself: {} ({})", figure, one.reference, ratio_words(ratio->estimate, 3),
-                  interval_words(ratio->interval, 3));
+      fmt::format("{}{} against itself: {}", figure, one.reference, ratio_with_interval(*ratio, 3));
   if (comparison.reference_differs)
     findings.warn("{}: it seems to differ from itself, so differences of up to {} do not count", figures,
                   spread_text(comparison.measure.least));

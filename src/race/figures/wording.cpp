@@ -21,6 +21,11 @@ std::string interval_words(const stats::Interval& interval, int decimals) {
   return fmt::format("{} to {}", ratio_words(interval.low, decimals), ratio_words(interval.high, decimals));
 }
 
+std::string ratio_with_interval(const stats::Ratio& ratio, int decimals, std::string_view of) {
+  return fmt::format("{}{} ({})", ratio_words(ratio.estimate, decimals), of,
+                     interval_words(ratio.interval, decimals));
+}
+
 std::string percent(double fraction, int decimals) {
   return fmt::format("{:.{}f} %", fraction * 100, decimals);
 }

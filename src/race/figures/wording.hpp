@@ -2,7 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "stats/comparison.hpp"
 #include "stats/intervals.hpp"
 
 namespace joust::race {
@@ -14,6 +16,10 @@ std::string ratio_words(double ratio, int decimals);
 // Formats the interval of a ratio: "0.98 to 1.04". Returns "not known" if the interval means as little: it
 // contains both directions, and a factor of ten in each.
 std::string interval_words(const stats::Interval& interval, int decimals);
+
+// Formats a ratio with its interval: "1.04 (0.98 to 1.10)", "1.04 (not known)". What the ratio is of may
+// stand between both: "1.04x the throughput (0.98 to 1.10)".
+std::string ratio_with_interval(const stats::Ratio& ratio, int decimals, std::string_view of = {});
 
 // Formats a fraction as a percentage: "4 %".
 std::string percent(double fraction, int decimals = 0);

@@ -117,7 +117,7 @@ std::string times_text(const stats::Ratio& ratio, Known known, const std::string
                        likely);
   const bool is_sure =
       std::abs(std::log(ratio.estimate)) >= std::log(ratio.interval.high / ratio.interval.low);
-  if (is_sure) return fmt::format("{}x {} ({})", likely, of, interval_words(ratio.interval, 2));
+  if (is_sure) return ratio_with_interval(ratio, 2, "x " + of);
   return fmt::format("{} {} (likely {}x)", range_text(ratio, 2), of, likely);
 }
 
@@ -186,8 +186,8 @@ std::string cost_text(const Pair& pair, const CaseResult& one) {
   if (is_a_part(ratio))
     return fmt::format("{} CPU for a {} {} ({})", more_or_less(ratio.estimate), one.plan.unit(),
                        than(pair.b, one), cost_range(ratio));
-  return fmt::format("{}x the CPU of {} for a {} ({})", ratio_words(ratio.estimate, 2), in_list(pair.b),
-                     one.plan.unit(), interval_words(ratio.interval, 2));
+  return ratio_with_interval(ratio, 2,
+                             fmt::format("x the CPU of {} for a {}", in_list(pair.b), one.plan.unit()));
 }
 
 namespace {

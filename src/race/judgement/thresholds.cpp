@@ -26,10 +26,6 @@ struct Threshold {
   const Comparison& comparison;
 };
 
-std::string limit_words(const Threshold& threshold) {
-  return fmt::format("{} {}", word_of(threshold.fails), threshold.limit);
-}
-
 // Returns the reference that was planned. The ratios of a case are to another contestant where it was not
 // measured.
 const std::string& planned_reference(const CaseResult& one) {
@@ -60,8 +56,7 @@ stats::Interval widened(const stats::Interval& interval, const Comparison& compa
 // Returns the words for a known ratio: "new is at 0.951 (0.947 to 0.955) of old".
 std::string ratio_sentence(const CaseResult& one, const ThresholdFinding& finding, const Comparison& how) {
   const std::string name = in_list(finding.contestant);
-  const std::string times = fmt::format("{} ({})", ratio_words(finding.ratio->estimate, kDecimals),
-                                        interval_words(finding.ratio->interval, kDecimals));
+  const std::string times = ratio_with_interval(*finding.ratio, kDecimals);
   const std::string wider =
       how.reference_differs ? ", an interval that is wider because the reference differs from itself" : "";
   if (!finding.is_cost) return fmt::format("{} is at {} of {}{}", name, times, finding.reference, wider);
@@ -112,7 +107,7 @@ std::string why_bounds_prove_nothing(const ThresholdFinding& finding, const Case
 std::string sentence_of(const Threshold& threshold, const ThresholdFinding& finding, bool understated,
                         const RaceResult& race, const CaseResult& one) {
   const std::string ratio = ratio_sentence(one, finding, threshold.comparison);
-  const std::string limit = limit_words(threshold);
+  const std::string limit = limit_words(threshold.fails, threshold.limit);
   if (finding.standing == Standing::beyond)
     return fmt::format("{}, {}: {}", ratio, limit, failing_words(race));
   if (finding.standing == Standing::within) return fmt::format("{}, not {}", ratio, limit);
@@ -128,8 +123,8 @@ std::string sentence_without_ratio(const Threshold& threshold, const ThresholdFi
   const char *const what = threshold.is_cost ? "the cost of " : "", *const whose =
                                                                         threshold.is_cost ? "that of " : "";
   return fmt::format("not decided whether {}{} is {} of {}{}, because {}: {}", what,
-                     in_list(finding.contestant), limit_words(threshold), whose, finding.reference, why,
-                     consequence(race));
+                     in_list(finding.contestant), limit_words(threshold.fails, threshold.limit), whose,
+                     finding.reference, why, consequence(race));
 }
 
 // Compares a contestant with the reference. Both have figures, or `without` says why not.
@@ -182,6 +177,10 @@ void compare_all(const Threshold& threshold, const RaceResult& race, const CaseR
 }
 
 }  // namespace
+
+std::string limit_words(Fails fails, double limit) {
+  return fmt::format("{} {}", word_of(fails), limit);
+}
 
 std::string undecided_words(bool fails) {
   return fails ? fmt::format("exit code {} (--undecided fail)", kBeyondThreshold)

@@ -24,6 +24,9 @@ struct Bounds {
 // of 1 as of the limit. A figure that may be greater does not prove that a ratio is low.
 Standing standing_of(const stats::Ratio& ratio, double limit, Fails fails, const Bounds& bounds);
 
+// Returns the side of a limit that fails: "below 0.97".
+std::string limit_words(Fails fails, double limit);
+
 // Says what follows where a threshold is not decided. Something else may fail as well.
 std::string undecided_words(bool fails);
 

@@ -225,8 +225,8 @@ bool has_interval(const Measured& ratio) {
 
 std::string ratio_with_interval(const Measured& ratio) {
   if (!has_interval(ratio)) return race::ratio_words(ratio.value, 3) + " (interval not known)";
-  return fmt::format("{} ({})", race::ratio_words(ratio.value, 3),
-                     race::interval_words({.low = *ratio.low, .high = *ratio.high}, 3));
+  return race::ratio_with_interval(
+      {.estimate = ratio.value, .interval = {.low = *ratio.low, .high = *ratio.high}}, 3);
 }
 
 std::string file_name_of(std::string text) {
