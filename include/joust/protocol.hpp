@@ -75,14 +75,16 @@ struct Protocol;
 
 // Returns all options of a side with their default values.
 Parameters standard_parameters(const Protocol& protocol, Role side);
+// Returns the same with the given values of options that the side has.
+Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
 
 // A protocol: its properties, and the functions that make both sides. A plain value, made once when the
 // program starts. The functions may be called from any thread.
 struct Protocol {
-  std::string name;           // lower-case kebab
-  std::string summary;        // one line
-  std::string plugin{};       // the absolute path of the plug-in that it comes from; empty for others
-  bool over_stream = true;    // works over a stream of bytes
+  std::string name;         // lower-case kebab
+  std::string summary;      // one line
+  std::string plugin{};     // the absolute path of the plug-in that it comes from; empty for others
+  bool over_stream = true;  // works over a stream of bytes
   // Why it does not work over a transport of whole messages; empty if it does.
   std::string no_messages{};
   std::size_t head_bytes = 0;  // over messages: bytes of a message beside its payload

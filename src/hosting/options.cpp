@@ -145,13 +145,6 @@ std::string payload_unused(const Protocol& protocol, const Parameters& client) {
   return protocol.payload_unused ? protocol.payload_unused(client) : std::string();
 }
 
-Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side) {
-  Parameters parameters = standard_parameters(protocol, side);
-  for (auto& [name, value] : parameters.options)
-    if (const auto found = given.find(name); found != given.end()) value = found->second;
-  return parameters;
-}
-
 void check_demands(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
                    const LoadPlan* plan) {
   if (!protocol.demands) return;

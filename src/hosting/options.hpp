@@ -53,9 +53,6 @@ void check_effects(const Protocol& protocol, const Settings& given, const Parame
 // Returns why --payload has no meaning for a client with these options; empty if it has.
 std::string payload_unused(const Protocol& protocol, const Parameters& client);
 
-// Returns all options that the protocol has for a side, with defaults for those not given.
-Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side);
-
 // Refuses options that the side's own engine cannot meet. The plan of a server is null.
 void check_demands(const Engine& engine, const Protocol& protocol, const Parameters& parameters,
                    const LoadPlan* plan);

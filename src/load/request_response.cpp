@@ -15,6 +15,13 @@ Parameters standard_parameters(const Protocol& protocol, Role side) {
   return parameters;
 }
 
+Parameters parameters_of(const Protocol& protocol, const Settings& given, Role side) {
+  Parameters parameters = standard_parameters(protocol, side);
+  for (auto& [name, value] : parameters.options)
+    if (const auto found = given.find(name); found != given.end()) value = found->second;
+  return parameters;
+}
+
 std::expected<std::string, std::string> read_value(const ProtocolOption& option, const std::string& given) {
   using FromFile = ProtocolOption::FromFile;
   const bool has_escapes = option.from_file == FromFile::escaped_after_at;

@@ -28,7 +28,7 @@ struct ProtocolArguments {
   // Throws UsageError for one whose bytes the result lacks, or that the command line gives another value.
   void take_stored(const Protocol& protocol, const Settings& stored);
 
-  // See check_options() and parameters_of() in hosting/options.hpp.
+  // See check_options() in hosting/options.hpp and parameters_of() in joust/protocol.hpp.
   Parameters parameters(const Protocol& protocol, Role side) const;
   void check(const Protocol& protocol, bool serves, bool loads) const;
 };

@@ -10,7 +10,6 @@
 #include "cli/race/possible_race.hpp"
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
-#include "hosting/options.hpp"
 #include "plugins/plugin_file.hpp"
 #include "race/trial/moved_files.hpp"
 
@@ -31,50 +30,16 @@ bool is_installed(const std::string& program) {
   return false;
 }
 
-Parameters client_of(const Protocol& protocol, const Settings& options) {
-  return parameters_of(protocol, options, Role::dial);
-}
-
-void add_rules(race::ProtocolRow& row, const Protocol& protocol) {
-  row.objection = [&protocol](const race::Entry& entry, const race::Case& one) {
-    return unmet_demands(protocol, entry, one);
-  };
-  if (protocol.no_effect)
-    row.no_effect = [&protocol](const std::string& option, Role side, const Settings& client) {
-      return protocol.no_effect(option, side, client_of(protocol, client));
-    };
-  if (protocol.no_ceiling)
-    row.no_ceiling = [&protocol](const Settings& server, const Settings& client) {
-      return protocol.no_ceiling(parameters_of(protocol, server, Role::serve), client_of(protocol, client));
-    };
-  if (protocol.verified_by)
-    row.verified_by = [&protocol](const Settings& client) {
-      return protocol.verified_by(client_of(protocol, client));
-    };
-  if (protocol.repeatable)
-    row.repeatable = [&protocol](const Settings& server, const Settings& client) {
-      return protocol.repeatable(server, client_of(protocol, client));
-    };
-}
-
 race::ProtocolRow row_of(const Protocol& protocol) {
-  race::ProtocolRow row{.name = protocol.name,
-                        .plugin = protocol.plugin,
-                        .least_payload_bytes = protocol.least_payload,
-                        .largest_payload_bytes = protocol.largest_payload,
-                        .no_payload = protocol.no_payload,
-                        .takes_turns = protocol.takes_turns,
-                        .counts_turns = protocol.counts_turns,
-                        .options_without_turns = protocol.options_without_turns,
-                        .has_ceiling = protocol.has_ceiling,
-                        .options = protocol.options,
-                        .verified = protocol.verified};
+  race::ProtocolRow row{.protocol = &protocol,
+                        .objection = [&protocol](const race::Entry& entry, const race::Case& one) {
+                          return unmet_demands(protocol, entry, one);
+                        }};
   for (const Engine* engine : engines())
     for (const Role role : {Role::serve, Role::dial})
       if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
         (role == Role::serve ? row.unsupported : row.unsupported_clients)
             .emplace(engine->name, std::move(reason));
-  add_rules(row, protocol);
   return row;
 }
 
@@ -93,7 +58,7 @@ race::Catalogue catalogue_of(const Program& program) {
     const auto plugin = load_plugin(file);
     if (!plugin) return std::unexpected(plugin.error());
     for (const race::ProtocolRow& row : *rows)
-      if (row.plugin == (*plugin)->plugin) return &row;
+      if (row.protocol->plugin == (*plugin)->plugin) return &row;
     return &rows->emplace_back(row_of(**plugin));
   };
   return catalogue;

@@ -19,7 +19,7 @@ std::string why_not_served(const EngineRow& engine) {
   return {};
 }
 
-std::string why_not_raced(const ProtocolRow& protocol, const Entry& entry) {
+std::string why_not_raced(const Protocol& protocol, const Entry& entry) {
   if (entry.contestant.server.transport == "unix") return "a unix socket is reached from its own host only";
   if (!protocol.takes_turns)
     return "its connections cannot rest, so messages would travel while it is measured";
@@ -47,12 +47,12 @@ void restrict_to_hosts(Catalogue& catalogue) {
     return reason.empty() ? reason : "over several hosts: " + reason;
   };
   const std::vector<EngineRow>& engines = catalogue.engines;
-  for (ProtocolRow& protocol : catalogue.protocols) {
+  for (ProtocolRow& row : catalogue.protocols) {
     for (const EngineRow& engine : engines)
       if (std::string reason = why_not_served(engine); !reason.empty() && !engine.in_process)
-        protocol.unsupported.emplace(engine.name, "over several hosts: " + reason);
-    protocol.objection = [row = protocol, before = protocol.objection](const Entry& entry, const Case& one) {
-      if (std::string reason = why_not_raced(row, entry); !reason.empty())
+        row.unsupported.emplace(engine.name, "over several hosts: " + reason);
+    row.objection = [protocol = row.protocol, before = row.objection](const Entry& entry, const Case& one) {
+      if (std::string reason = why_not_raced(*protocol, entry); !reason.empty())
         return "over several hosts: " + reason;
       return before ? before(entry, one) : std::string();
     };

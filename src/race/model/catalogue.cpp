@@ -33,8 +33,8 @@ const ProtocolRow* Catalogue::protocol(const std::string& name) const {
 }
 
 const ProtocolOption* ProtocolRow::option(const std::string& wanted) const {
-  const auto found = std::ranges::find(options, wanted, &ProtocolOption::name);
-  return found == options.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(protocol->options, wanted, &ProtocolOption::name);
+  return found == protocol->options.end() ? nullptr : &*found;
 }
 
 }  // namespace joust::race

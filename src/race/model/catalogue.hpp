@@ -15,8 +15,8 @@
 #include "joust/protocol.hpp"
 #include "race/model/files.hpp"
 
-// The engines and protocols that can be raced, as plain data. A race refers to them by name only, so that its
-// logic can be tested with invented ones. The program fills this from its tables.
+// The engines and protocols that can be raced. A race refers to them by name only, and tests invent some. The
+// program fills this from its tables.
 namespace joust::race {
 
 inline constexpr std::string_view kDefaultClient = "epoll";
@@ -27,34 +27,15 @@ struct Entry;  // race/model/result.hpp
 // Returns whether an option, which the children get as --NAME VALUE, is valid for a side.
 bool is_for(const ProtocolOption& option, Role role);
 
+// A protocol, with what the engines of this machine make of it.
 struct ProtocolRow {
-  std::string name{};
-  std::string plugin{};  // the path of its plug-in; empty for a protocol of the program
-  std::uint64_t least_payload_bytes = 1;
-  std::uint64_t largest_payload_bytes = 1 << 20;
-  std::string no_payload{};                          // why --payload has no meaning; empty if it has
-  bool takes_turns = false;                          // the connections of its load can rest
-  bool counts_turns = false;                         // only between two messages, which are transfers
-  std::vector<std::string> options_without_turns{};  // with one of these its connections cannot rest
-  bool has_ceiling = true;  // a load without sockets shows the client's highest throughput
-  // Returns why there is none with these options of a server; empty if there is. Null: `has_ceiling` decides.
-  std::function<std::string(const Settings& server, const Settings& client)> no_ceiling{};
-  std::vector<ProtocolOption> options{};
-  std::string verified = "byte for byte";  // how replies are checked
-  // Returns it for a client with these options; an empty text if any reply counts. Null: `verified`.
-  std::function<std::string(const Settings& client)> verified_by{};
+  const Protocol* protocol;  // outlives the catalogue
+  std::string_view name = protocol->name;
   // The engines that do not fit as server or as client, with the reason.
   std::map<std::string, std::string> unsupported{}, unsupported_clients{};
   // Returns why the entry's engines cannot support its options with the load of this case; empty if they can.
   // Null: they can.
   std::function<std::string(const Entry&, const Case&)> objection{};
-
-  // Returns why an option has no effect on a side, for a client with these options; empty if it has one.
-  // Null: all options have an effect.
-  std::function<std::string(const std::string& option, Role side, const Settings& client)> no_effect{};
-  // Returns the server's options with the additions that the client's options need because a race repeats its
-  // load. Throws std::invalid_argument where they do not fit. Null: the given options.
-  std::function<Settings(const Settings& server, const Settings& client)> repeatable{};
 
   const ProtocolOption* option(const std::string& wanted) const;  // null if no option has that name
 };

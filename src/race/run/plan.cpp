@@ -87,8 +87,8 @@ std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* pr
 }
 
 // Removes a case's options from the sides on which they have no effect.
-void leave_out_without_effect(Entry& entry, const ProtocolRow& protocol) {
-  const Settings client = entry.client_options;
+void leave_out_without_effect(Entry& entry, const Protocol& protocol) {
+  const Parameters client = parameters_of(protocol, entry.client_options, Role::dial);
   const auto leave_out = [&](Settings& options, const EngineChoice& own, Role side) {
     std::erase_if(options, [&](const auto& option) {
       return !own.options.contains(option.first) && !protocol.no_effect(option.first, side, client).empty();
@@ -103,13 +103,16 @@ void leave_out_without_effect(Entry& entry, const ProtocolRow& protocol) {
 void add_options(Entry& entry, const Case& one, const Catalogue& catalogue) {
   entry.server_options = options_of(one, entry.contestant.server, Role::serve, catalogue);
   entry.client_options = options_of(one, entry.contestant.client, Role::dial, catalogue);
-  const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
-  if (protocol != nullptr && protocol->no_effect) leave_out_without_effect(entry, *protocol);
-  if (protocol != nullptr && protocol->repeatable && !entry.contestant.external())
-    entry.server_options = protocol->repeatable(entry.server_options, entry.client_options);
-  if (!entry.in_process || protocol == nullptr) return;
+  const ProtocolRow* const row = catalogue.protocol(one.protocol);
+  if (row == nullptr) return;
+  const Protocol& protocol = *row->protocol;
+  if (protocol.no_effect) leave_out_without_effect(entry, protocol);
+  if (protocol.repeatable && !entry.contestant.external())
+    entry.server_options =
+        protocol.repeatable(entry.server_options, parameters_of(protocol, entry.client_options, Role::dial));
+  if (!entry.in_process) return;
   for (const auto& given : entry.server_options)
-    if (const ProtocolOption* option = protocol->option(given.first); option != nullptr && option->in_ceiling)
+    if (const ProtocolOption* option = row->option(given.first); option != nullptr && option->in_ceiling)
       entry.client_options.insert(given);
 }
 
@@ -157,19 +160,9 @@ const EngineRow* in_process_engine(const Catalogue& catalogue) {
   return found == catalogue.engines.end() ? nullptr : &*found;
 }
 
-// Returns the options of a case that a side has.
-Settings options_of(const ProtocolRow& protocol, const Case& one, Role side) {
-  Settings options = one.options;
-  std::erase_if(options, [&](const auto& setting) {
-    const ProtocolOption* const option = protocol.option(setting.first);
-    return option == nullptr || !is_for(*option, side);
-  });
-  return options;
-}
-
 // Returns how the replies of a case are checked; empty if any reply counts.
-std::string verified_by(const ProtocolRow& protocol, const Case& one) {
-  return protocol.verified_by ? protocol.verified_by(options_of(protocol, one, Role::dial))
+std::string verified_by(const Protocol& protocol, const Case& one) {
+  return protocol.verified_by ? protocol.verified_by(parameters_of(protocol, one.options, Role::dial))
                               : protocol.verified;
 }
 
@@ -181,13 +174,14 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.open_loop()) return "an open loop sends at the rate it is given";
   const EngineRow* engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
-  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  const std::string reason = why_not({.engine = engine->name}, Side::client, protocol, catalogue);
-  if (!reason.empty()) return reason;
-  if (protocol != nullptr && protocol->no_ceiling)
-    return protocol->no_ceiling(options_of(*protocol, one, Role::serve),
-                                options_of(*protocol, one, Role::dial));
-  if (protocol == nullptr || protocol->has_ceiling) return {};
+  const ProtocolRow* row = catalogue.protocol(one.protocol);
+  const std::string reason = why_not({.engine = engine->name}, Side::client, row, catalogue);
+  if (!reason.empty() || row == nullptr) return reason;
+  const Protocol& protocol = *row->protocol;
+  if (protocol.no_ceiling)
+    return protocol.no_ceiling(parameters_of(protocol, one.options, Role::serve),
+                               parameters_of(protocol, one.options, Role::dial));
+  if (protocol.has_ceiling) return {};
   constexpr auto kWhy =
       "of '{}' the server's own work is the larger part, which would slow down a client in "
       "the same process";
@@ -268,7 +262,7 @@ bool takes_turns(const LoadPlan& load) {
          (!load.open_loop() || load.rate_per_s * longest_turn_s >= kFewest);
 }
 
-void set_turns(CaseResult& one, const ProtocolRow& protocol, bool asked_for) {
+void set_turns(CaseResult& one, const Protocol& protocol, bool asked_for) {
   if (one.plan.is_near_capacity() && !asked_for) return;
   const auto rests = [&](const Entry& entry) {
     return std::ranges::none_of(protocol.options_without_turns, [&](const std::string& option) {
@@ -354,8 +348,8 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
   for (const Case& one : scenario.cases) {
     CaseResult result{.plan = one};
     if (one.load.open_loop()) result.plan.load.arrivals = one.load.known_arrivals();
-    const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
-    if (protocol != nullptr) result.verified = verified_by(*protocol, one);
+    const ProtocolRow* const row = catalogue.protocol(one.protocol);
+    if (row != nullptr) result.verified = verified_by(*row->protocol, one);
     for (const Contestant& contestant : scenario.contestants)
       if (contestant.takes_part_in(one))
         result.entries.push_back(contestant_entry(contestant, one, scenario, catalogue));
@@ -369,7 +363,7 @@ Plan make_plan(const Scenario& scenario, const Catalogue& catalogue, std::uint64
     if (result.reference.empty()) add_reference(result, {});
     add_ceilings(result, catalogue);
     for (Entry& entry : result.entries) add_options(entry, one, catalogue);
-    if (scenario.turns && protocol != nullptr) set_turns(result, *protocol, scenario.turn.has_value());
+    if (scenario.turns && row != nullptr) set_turns(result, *row->protocol, scenario.turn.has_value());
     result.plan.turn.rest = longest_rest(result, scenario.turn.value_or(Duration{}));
     plan.cases.push_back(std::move(result));
   }

@@ -97,7 +97,7 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
   const ProtocolRow* row = catalogue.protocol(protocol);
   if (row == nullptr) return check_protocol(protocol, catalogue);
   std::vector<std::string> names;
-  for (const ProtocolOption& each : row->options) names.push_back(each.name);
+  for (const ProtocolOption& each : row->protocol->options) names.push_back(each.name);
   const ProtocolOption* found = row->option(option);
   if (found == nullptr)
     return not_allowed(fmt::format("protocol '{}' has no option '{}'", protocol, option), option, names);
@@ -111,7 +111,7 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
 std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue) {
   if (catalogue.protocol(name) != nullptr) return std::nullopt;
   std::vector<std::string> names;
-  for (const ProtocolRow& protocol : catalogue.protocols) names.push_back(protocol.name);
+  for (const ProtocolRow& row : catalogue.protocols) names.emplace_back(row.name);
   return not_allowed(fmt::format("there is no protocol '{}'", name), name, names) + plugin_hint(name);
 }
 
@@ -127,7 +127,7 @@ std::optional<std::string> set_protocol(Case& one, const std::string& name, cons
   }
   if (row->name != one.protocol) one.options.clear();
   one.protocol = row->name;
-  one.plugin = row->plugin;
+  one.plugin = row->protocol->plugin;
   return std::nullopt;
 }
 
@@ -140,14 +140,15 @@ std::optional<std::string> check_load(const Case& one, GivenIn place) {
 }
 
 std::optional<std::string> check_payload(const Case& one, const Catalogue& catalogue) {
-  const ProtocolRow* protocol = catalogue.protocol(one.protocol);
-  if (protocol == nullptr || !one.load.payload) return std::nullopt;
-  if (!protocol->no_payload.empty())
-    return fmt::format("payload: of protocol '{}', {}", one.protocol, protocol->no_payload);
+  const ProtocolRow* row = catalogue.protocol(one.protocol);
+  if (row == nullptr || !one.load.payload) return std::nullopt;
+  const Protocol& protocol = *row->protocol;
+  if (!protocol.no_payload.empty())
+    return fmt::format("payload: of protocol '{}', {}", one.protocol, protocol.no_payload);
   const std::uint64_t bytes = *one.load.payload;
-  if (bytes >= protocol->least_payload_bytes && bytes <= protocol->largest_payload_bytes) return std::nullopt;
+  if (bytes >= protocol.least_payload && bytes <= protocol.largest_payload) return std::nullopt;
   return fmt::format("a payload of {} bytes is impossible for protocol '{}'; allowed: {} to {}", bytes,
-                     one.protocol, protocol->least_payload_bytes, protocol->largest_payload_bytes);
+                     one.protocol, protocol.least_payload, protocol.largest_payload);
 }
 
 std::optional<std::string> check_cpus(const std::string& list) {
