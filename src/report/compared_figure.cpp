@@ -3,21 +3,18 @@
 
 #include <fmt/format.h>
 
-#include "report/race_cells.hpp"
+#include "base/units.hpp"
+#include "report/race_tables.hpp"
 #include "report/row_order.hpp"
 
 namespace joust::report {
 
 using race::Entry;
 
-std::optional<double> median(const std::optional<race::Estimate>& estimate) {
-  return estimate ? std::optional(estimate->median) : std::nullopt;
-}
-
 const ComparedFigure& p99_figure() {
   static const ComparedFigure figure{
       "p99 latency", [](const Entry& entry) { return latency_of_rounds(entry, race::kP99Latency); },
-      [](double ns) { return latency_text(ns); }, false};
+      format_ns, false};
   return figure;
 }
 

@@ -18,8 +18,6 @@ struct ComparedFigure {
   bool may_be_bound;  // a bound if the load was the limit
 };
 
-std::optional<double> median(const std::optional<race::Estimate>& estimate);
-
 // The 99th percentile of latency, as in the table of a case: the median of the rounds.
 const ComparedFigure& p99_figure();
 // The figure by which costs are compared: CPU time of the server, or of both sides of a command that moves

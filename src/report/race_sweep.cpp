@@ -13,6 +13,7 @@
 #include "race/set_up/sweep.hpp"
 #include "report/compared_figure.hpp"
 #include "report/race_folded.hpp"
+#include "report/race_tables.hpp"
 
 namespace joust::report {
 
@@ -78,10 +79,7 @@ const Figure kBytes{"MB/s", [](const Entry& entry) { return entry.summary.mb_per
 
 const Figure& first_figure(const Curve& curve) {
   if (curve.front()->ranked_by_latency()) return p99_figure();
-  const bool files = std::ranges::any_of(curve, [](const CaseResult* one) {
-    return std::ranges::any_of(one->entries,
-                               [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });
-  });
+  const bool files = std::ranges::any_of(curve, [](const CaseResult* one) { return carries_files(*one); });
   return files ? kBytes : kThroughput;
 }
 
@@ -92,17 +90,13 @@ std::vector<std::string> names_of(const Curve& curve) {
   return names;
 }
 
-std::string matrix(const Curve& curve, const Figure& figure, const Terminal& terminal) {
+Table table_of(const Curve& curve, const Figure& figure) {
   const std::vector<std::string> names = names_of(curve);
-  std::vector<TextTable::Column> columns{{.title = axis_of(curve), .gap = 2}};
-  for (const std::string& name : names) columns.push_back({.title = name, .gap = 3});
-  TextTable table(std::move(columns), 1);
-  for (const CaseResult* one : curve) {
-    std::vector<std::string> cells{value_text(one->plan)};
-    for (const std::string& name : names) cells.push_back(cell_text(race::find_entry(*one, name), figure));
-    table.row(std::move(cells));
-  }
-  return table.render(terminal);
+  std::vector<std::string> values;
+  for (const CaseResult* one : curve) values.push_back(value_text(one->plan));
+  return crossed(axis_of(curve), values, names, [&](std::size_t value, std::size_t name) {
+    return cell_text(race::find_entry(*curve[value], names[name]), figure);
+  });
 }
 
 char letter(std::size_t contestant) {
@@ -159,7 +153,7 @@ std::string curve_text(const Curve& curve, bool only_one, const Terminal& termin
   for (const Figure* figure : figures) {
     text +=
         painted(fmt::format("{}{} over {}", of, figure->title, point.axis), Paint::bold, terminal) + "\n\n";
-    text += matrix(curve, *figure, terminal) + "\n";
+    text += terminal_text(table_of(curve, *figure), terminal) + "\n";
     if (const std::string drawn = chart(curve, *figure, terminal); !drawn.empty()) text += drawn + "\n";
   }
   if (std::ranges::any_of(

@@ -12,10 +12,10 @@
 #include "race/figures/wording.hpp"
 #include "race/set_up/cpu_list.hpp"
 #include "race/set_up/rates.hpp"
-#include "report/race_figures.hpp"
 #include "report/race_folded.hpp"
 #include "report/race_matrix.hpp"
 #include "report/race_sweep.hpp"
+#include "report/race_tables.hpp"
 
 namespace joust::report {
 namespace {
@@ -96,10 +96,12 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
                 Paint::bold, terminal) +
         "\n";
   text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += results_table(one, terminal) + "\n";
+  text += terminal_text(results_of(one), terminal) + "\n";
   const bool anything = std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-  if (anything) text += cpu_table(race, one, terminal) + "\n" + costs_table(one, terminal) + "\n";
+  if (anything)
+    text += terminal_text(costs_of(race, one), terminal) + "\n" + terminal_text(resources_of(one), terminal) +
+            "\n";
   text += notes_text(one, terminal) + last_words_text(one, terminal);
   if (anything) text += checks_text(one, terminal) + "\n";
   for (const std::string_view sentence : split(one.verdict, '\n'))

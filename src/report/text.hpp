@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/units.hpp"
 
@@ -52,45 +51,5 @@ inline constexpr const char* kNone = "–";
 
 // Formats a figure that may not be known: "4.83 ms", "–".
 std::string or_none(const std::optional<double>& figure, std::string (*format)(double));
-
-// A table whose columns are as wide as their widest cell, under one or two lines of titles. If the terminal
-// is too narrow for all columns, decoration is left out first. Groups that still do not fit follow in a block
-// of their own below, which repeats the leading columns.
-class TextTable {
- public:
-  struct Column {
-    std::string title;
-    bool text = false;       // aligned to the left; numbers are aligned to the right
-    std::size_t gap = 2;     // blanks before it
-    std::string group = {};  // printed above neighbouring columns that share it
-    bool decoration = false;
-  };
-  // The first `leading` columns identify a row.
-  TextTable(std::vector<Column> columns, std::size_t leading);
-
-  void row(std::vector<std::string> cells, Paint paint = Paint::plain);
-  // Adds a row of fewer cells with free text behind them.
-  void remark(std::vector<std::string> cells, std::string text, Paint paint);
-  std::string render(const Terminal& terminal) const;
-
- private:
-  struct Row {
-    std::vector<std::string> cells;
-    Paint paint;
-    std::string remark;
-    std::size_t remark_at;  // how many cells precede it
-  };
-  using Block = std::vector<std::size_t>;  // columns, by their place
-  std::vector<std::size_t> widths(const Block& all) const;
-  std::size_t last_of_group(const Block& block, std::size_t at) const;
-  std::vector<Block> blocks(Block all, const std::vector<std::size_t>& widths, std::size_t most) const;
-  std::string group_line(const Block& block, const std::vector<std::size_t>& widths) const;
-  std::string render(const Block& block, const std::vector<std::size_t>& widths, bool first,
-                     const Terminal& terminal) const;
-
-  std::vector<Column> columns_;
-  std::size_t leading_;
-  std::vector<Row> rows_;
-};
 
 }  // namespace joust::report

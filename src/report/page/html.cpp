@@ -50,10 +50,10 @@ summary{cursor:pointer;margin:.5em 0}
 @media print{body{color:#000;background:#fff}.how{opacity:1}}
 </style>)";
 
-Markup cell(std::string_view tag, const FaceTable::Column& column, const std::string& words) {
+Markup cell(std::string_view tag, const Table::Column& column, const std::string& words) {
   constexpr std::size_t kLong = 48;
   return element(
-      tag, {{"align", column.number ? "right" : "left"}, {"class", words.size() > kLong ? "long" : "cell"}},
+      tag, {{"align", column.text ? "left" : "right"}, {"class", words.size() > kLong ? "long" : "cell"}},
       text(words));
 }
 
@@ -88,13 +88,13 @@ Markup figures_of(const std::vector<Picture>& pictures) {
 }
 
 // Returns a table that scrolls by itself where it is too wide; empty for a table without rows.
-Markup html_table(const FaceTable& table) {
+Markup html_table(const Table& table) {
   if (table.empty()) return {};
   Markup head, body;
-  for (const FaceTable::Column& column : table.columns) head += cell("th", column, column.title);
-  for (const auto& row : table.rows) {
+  for (const Table::Column& column : table.columns) head += cell("th", column, column.title);
+  for (const Table::Row& row : table.rows) {
     Markup cells;
-    for (std::size_t i = 0; i < row.size(); ++i) cells += cell("td", table.columns[i], row[i]);
+    for (std::size_t i = 0; i < row.cells.size(); ++i) cells += cell("td", table.columns[i], row.cells[i]);
     body += element("tr", {}, cells) + constant("\n");
   }
   return element("div", {{"class", "wide"}},
@@ -262,12 +262,13 @@ Markup checks_part(const Document& document) {
 }
 
 Markup environment_part(const Document& document) {
-  FaceTable shown{.columns = {{"setting", false}, {"value", false}}}, others = shown;
+  Table shown{.columns = {{.title = "setting", .text = true}, {.title = "value", .text = true}}},
+      others = shown;
   for (const Fact& fact : document.environment) {
     static constexpr std::string_view kShown[] = {"fingerprint", "kernel",   "cpu_model", "online_cpus",
                                                   "hypervisor",  "governor", "compiler",  "build_type"};
     (std::ranges::find(kShown, fact.name) != std::end(kShown) ? shown : others)
-        .rows.push_back({fact.name, fact.value});
+        .rows.push_back({.cells = {fact.name, fact.value}});
   }
   Markup part = heading("Environment") + html_table(shown);
   if (!others.empty())

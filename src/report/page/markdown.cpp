@@ -39,15 +39,15 @@ std::string md(std::string_view text) {
   return out;
 }
 
-std::string md_table(const FaceTable& table) {
+std::string md_table(const Table& table) {
   std::string head = "|", line = "|", rows;
-  for (const FaceTable::Column& column : table.columns) {
+  for (const Table::Column& column : table.columns) {
     head += fmt::format(" {} |", md(column.title));
-    line += column.number ? " --: |" : " :-- |";
+    line += column.text ? " :-- |" : " --: |";
   }
-  for (const auto& row : table.rows) {
+  for (const Table::Row& row : table.rows) {
     rows += "|";
-    for (const std::string& cell : row) rows += fmt::format(" {} |", md(cell));
+    for (const std::string& cell : row.cells) rows += fmt::format(" {} |", md(cell));
     rows += "\n";
   }
   return fmt::format("{}\n{}\n{}", head, line, rows);

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "report/page/ratios.hpp"
-#include "report/race_cells.hpp"
 #include "report/row_order.hpp"
 
 namespace joust::report::page {
@@ -57,83 +56,73 @@ const FigureRow& first_figure_of(const Heat& heat) {
   return figure_row(heat.moves_files ? "mb_per_s" : "throughput_per_s");
 }
 
-FaceTable results_of(const Heat& heat) {
+Table results_of(const Heat& heat) {
   const bool files = heat.moves_files;
-  FaceTable table{.columns = {{"place"},
-                              {"contestant", false},
-                              {files ? "files/s" : "messages/s"},
-                              {heat.by_latency() ? "ratio of " + heat.ranked_by : "ratio"},
-                              {files ? "CPU us/file" : "server CPU us/message"},
-                              {"ratio of cost"},
-                              {files ? "MB/s" : "p50"},
-                              {files ? "time of a command" : "p99"},
-                              {"max"}}};
-  for (const Runner* runner : heat.contestants())
-    table.rows.push_back(
-        {place_words(runner->place), name_cell(heat, *runner), throughput_cell(*runner),
-         ratio_cell(heat, *runner, RatioOf::ranking),
-         cell_of(*runner, files ? "cost_us_per_message" : "server_cpu_us_per_message"),
-         ratio_cell(heat, *runner, RatioOf::cost),
-         files ? cell_of(*runner, "mb_per_s") : percentile_cell(*runner, "p50"),
-         files ? cell_of(*runner, "latency_ns.intervals.mean") : percentile_cell(*runner, "p99"),
-         cell_of(*runner, "latency_ns.max")});
-  return table;
+  TableOf<Runner> columns;
+  const auto add_figure = [&](const char* title, const char* key) {
+    columns.add({.title = title}, [=](const Runner& runner) { return cell_of(runner, key); });
+  };
+  const auto add_ratio = [&](const std::string& title, RatioOf of) {
+    columns.add({.title = title}, [=, &heat](const Runner& runner) { return ratio_cell(heat, runner, of); });
+  };
+  const auto add_percentile = [&](const std::string& name) {
+    columns.add({.title = name}, [=](const Runner& runner) { return percentile_cell(runner, name); });
+  };
+  columns.add({.title = "place"}, [](const Runner& runner) { return place_words(runner.place); });
+  columns.add({.title = "contestant", .text = true},
+              [&](const Runner& runner) { return name_cell(heat, runner); });
+  columns.add({.title = heat.unit() + std::string("s/s")}, throughput_cell);
+  add_ratio(heat.by_latency() ? "ratio of " + heat.ranked_by : "ratio", RatioOf::ranking);
+  if (files)
+    add_figure("CPU us/file", "cost_us_per_message");
+  else
+    add_figure("server CPU us/message", "server_cpu_us_per_message");
+  add_ratio("ratio of cost", RatioOf::cost);
+  if (files) {
+    add_figure("MB/s", "mb_per_s");
+    add_figure("time of a command", "latency_ns.intervals.mean");
+  } else {
+    add_percentile("p50");
+    add_percentile("p99");
+  }
+  add_figure("max", "latency_ns.max");
+  for (const Runner* runner : heat.contestants()) columns.row(*runner);
+  return std::move(columns.table);
 }
 
-FaceTable resources_of(const Heat& heat) {
-  static constexpr const char* kKeys[] = {"peak_memory_bytes.server",
-                                          "peak_memory_bytes.client",
-                                          "system_calls_per_message.server",
-                                          "system_calls_per_message.client",
-                                          "switches_per_message.server",
-                                          "switches_per_message.client",
-                                          "server_utilisation",
-                                          "client_utilisation"};
-  const std::string each = heat.unit();
-  FaceTable table{.columns = {{"contestant", false}}};
-  for (const std::string& title : {std::string("memory"), "system calls/" + each, "context switches/" + each,
-                                   std::string("CPU in use")}) {
-    table.columns.push_back({title + ", server"});
-    table.columns.push_back({title + ", client"});
-  }
-  for (const Runner* runner : heat.contestants()) {
-    if (!runner->has_result()) continue;
-    std::vector<std::string> cells{runner->name};
-    for (const char* key : kKeys) cells.push_back(cell_of(*runner, key));
-    table.rows.push_back(std::move(cells));
-  }
-  return table;
+Table resources_of(const Heat& heat) {
+  TableOf<Runner> columns;
+  columns.add({.title = "contestant", .text = true}, [](const Runner& runner) { return runner.name; });
+  const auto add_sides = [&](const std::string& title, const std::string& server, const std::string& client) {
+    columns.add({.title = title + ", server"}, [=](const Runner& runner) { return cell_of(runner, server); });
+    columns.add({.title = title + ", client"}, [=](const Runner& runner) { return cell_of(runner, client); });
+  };
+  const std::string each = std::string("/") + heat.unit();
+  add_sides("memory", "peak_memory_bytes.server", "peak_memory_bytes.client");
+  add_sides("system calls" + each, "system_calls_per_message.server", "system_calls_per_message.client");
+  add_sides("context switches" + each, "switches_per_message.server", "switches_per_message.client");
+  add_sides("CPU in use", "server_utilisation", "client_utilisation");
+  for (const Runner* runner : heat.contestants())
+    if (runner->has_result()) columns.row(*runner);
+  return std::move(columns.table);
 }
 
 namespace {
 
-struct Crossing {
-  std::string client{}, server{};
-  const Runner* runner = nullptr;
-};
-
-// Removes contestants that are alone with their client or their server: they are beside the matrix.
-void drop_lonely_crossings(std::vector<Crossing>& all) {
-  std::size_t before = 0;
-  while (before != all.size()) {
-    before = all.size();
-    std::map<std::string, std::size_t> clients, servers;
-    for (const Crossing& one : all) {
-      ++clients[one.client];
-      ++servers[one.server];
-    }
-    std::erase_if(all,
-                  [&](const Crossing& one) { return clients[one.client] < 2 || servers[one.server] < 2; });
+// Returns the contestants of the matrix. A pair that occurs several times has its own name in the place of
+// the server's, so that all of them are shown.
+std::vector<Crossing> crossings_of(const Heat& heat) {
+  std::vector<Crossing> all;
+  for (std::size_t i = 0; i < heat.runners.size(); ++i) {
+    const Runner& runner = heat.runners[i];
+    if (runner.kind != Kind::contestant || runner.server.empty() || runner.client.empty()) continue;
+    const bool taken = std::ranges::any_of(all, [&](const Crossing& other) {
+      return other.client == runner.client && other.server == runner.server;
+    });
+    all.push_back({runner.client, taken ? runner.name : runner.server, i});
   }
-}
-
-// Returns the engines of a contestant. A pair that occurs several times has its own name in the place of the
-// server's, so that all of them are shown.
-Crossing crossing_of(const Runner& runner, const std::vector<Crossing>& others) {
-  const bool taken = std::ranges::any_of(others, [&](const Crossing& other) {
-    return other.client == runner.client && other.server == runner.server;
-  });
-  return {runner.client, taken ? runner.name : runner.server, &runner};
+  drop_lonely(all);
+  return all;
 }
 
 std::string crossing_cell(const Runner& runner, const FigureRow& figure) {
@@ -144,35 +133,12 @@ std::string crossing_cell(const Runner& runner, const FigureRow& figure) {
   return (is_rate ? bound_mark(runner.at_least, runner.limit_unknown) : "") + text;
 }
 
-std::vector<std::string> sides_of_crossings(const std::vector<Crossing>& all, std::string Crossing::*side) {
-  std::vector<std::string> names;
-  for (const Crossing& one : all)
-    if (std::ranges::find(names, one.*side) == names.end()) names.push_back(one.*side);
-  return names;
-}
-
 }  // namespace
 
-FaceTable matrix_of(const Heat& heat, const FigureRow& figure) {
-  std::vector<Crossing> all;
-  for (const Runner& runner : heat.runners)
-    if (runner.kind == Kind::contestant && !runner.server.empty() && !runner.client.empty())
-      all.push_back(crossing_of(runner, all));
-  drop_lonely_crossings(all);
-  FaceTable table;
-  if (all.empty()) return table;
-  const std::vector<std::string> servers = sides_of_crossings(all, &Crossing::server);
-  table.columns.push_back({"client \\ server", false});
-  for (const std::string& server : servers) table.columns.push_back({server});
-  for (const std::string& client : sides_of_crossings(all, &Crossing::client)) {
-    std::vector<std::string> cells{client};
-    for (const std::string& server : servers) {
-      const auto found = std::ranges::find_if(
-          all, [&](const Crossing& one) { return one.client == client && one.server == server; });
-      cells.push_back(found == all.end() ? kNone : crossing_cell(*found->runner, figure));
-    }
-    table.rows.push_back(std::move(cells));
-  }
+Table matrix_of(const Heat& heat, const FigureRow& figure) {
+  Table table = crossed(crossings_of(heat),
+                        [&](std::size_t number) { return crossing_cell(heat.runners[number], figure); });
+  if (!table.empty()) table.columns.front().text = true;
   return table;
 }
 

@@ -2,31 +2,20 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "report/page/document.hpp"
+#include "report/table.hpp"
 
 // The tables of a case as texts, for a page and for Markdown.
 namespace joust::report::page {
 
-struct FaceTable {
-  struct Column {
-    std::string title;
-    bool number = true;  // aligned to the right
-  };
-  std::vector<Column> columns{};
-  std::vector<std::vector<std::string>> rows{};
-
-  bool empty() const { return rows.empty(); }
-};
-
 // The places, the throughput, the cost, their ratios with intervals, and the latency.
-FaceTable results_of(const Heat& heat);
+Table results_of(const Heat& heat);
 // The context switches and system calls of a message, the memory, and the CPU in use, of both sides.
-FaceTable resources_of(const Heat& heat);
+Table resources_of(const Heat& heat);
 // A figure of every client with every server, in brackets where the contestant is not ranked; empty unless
 // both have several.
-FaceTable matrix_of(const Heat& heat, const FigureRow& figure);
+Table matrix_of(const Heat& heat, const FigureRow& figure);
 
 // Returns the figure that the matrix and a curve show first: throughput, or the latency that ranks.
 const FigureRow& first_figure_of(const Heat& heat);
