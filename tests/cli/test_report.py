@@ -67,6 +67,22 @@ class Report(Case):
         self.assertIn("| poll", comment)
         self.assertIn("race --server epoll,poll -p echo", comment)
 
+    def test_a_table_by_its_name(self):
+        done = run("report", self.result, "--table", "results")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        titles, *rows = done.stdout.splitlines()
+        self.assertEqual(titles.split()[:3], ["place", "contestant", "messages/s"])
+        self.assertEqual({row.split()[1] for row in rows[:2]}, {"epoll", "poll"})
+        cells = next(line for line in pathlib.Path(self.comment).read_text(encoding="utf-8").splitlines()
+                     if "| epoll (reference) |" in line).replace("\\", "").strip("| ").split(" | ")
+        both_blocks = " ".join(row for row in rows if "epoll (reference)" in row)
+        for cell in cells:
+            self.assertIn(cell, both_blocks)
+        self.assertIn("memory, server", run("report", self.result, "--table", "resources").stdout)
+        self.refused(run("report", self.result, "--table", "matrix"),
+                     "none of its cases has a table 'matrix'")
+        self.refused(run("report", self.result, "--table", "result"), "did you mean 'results'?")
+
     def test_pictures_are_whole_documents(self):
         folder = self.path("pictures")
         done = run("report", self.result, "--svg", folder, "--csv", self.path("r.csv"))

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/page/document.hpp"
+#include "report/text.hpp"
 
 // The forms in which the result of a race is shown to others. Each is made of the document alone.
 namespace joust::report::page {
@@ -12,6 +15,10 @@ namespace joust::report::page {
 std::string html_page(const Document& document);
 // A comment for a pull request: the verdict, a table for each case, the checks that warn, and the command.
 std::string markdown_text(const Document& document);
+// The names of tables that users can ask for, and one of the tables for a terminal, of each case that has it.
+// Empty if none has, or there is no such name.
+std::vector<std::string> table_names();
+std::string table_text(const Document& document, std::string_view name, const Terminal& terminal);
 // A row for each figure of each contestant, exact: comma-separated values as in RFC 4180.
 std::string csv_text(const Document& document);
 // Quotes a cell of such a table where its text needs it. A spreadsheet would take a text that begins with one

@@ -138,10 +138,6 @@ std::string how_it_was_run(const Document& document) {
   return how + ". " + document.network;
 }
 
-std::string heat_name(const Heat& heat) {
-  return heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
-}
-
 // Shows the verdict; with several cases one for each, because they compare under different loads. Successive
 // cases with the same verdict share it.
 Markup verdict_part(const Document& document) {
@@ -150,7 +146,7 @@ Markup verdict_part(const Document& document) {
   for (std::size_t i = 0; i < document.heats.size(); ++i) {
     const Heat& heat = document.heats[i];
     const bool is_last = i + 1 == document.heats.size() || document.heats[i + 1].verdict != heat.verdict;
-    names += element("b", heat_name(heat)) + text(is_last ? ": " : "; ");
+    names += element("b", heading_of(heat)) + text(is_last ? ": " : "; ");
     if (!is_last) continue;
     list += element("li", {}, names + text(heat.verdict)) + constant("\n");
     names = {};
@@ -162,8 +158,8 @@ Markup heat_figures(const Document& document, const Heat& heat) {
   const Markup all =
       paragraph("faint", text(heat.load)) + figures_of(heat_pictures(heat, document.precision));
   if (document.heats.size() == 1) return all;
-  if (document.heats.size() > kMostOpen) return folded(element("b", "Pictures of " + heat_name(heat)), all);
-  return heading(heat_name(heat)) + paragraph("faint", element("b", heat.verdict)) + all;
+  if (document.heats.size() > kMostOpen) return folded(element("b", "Pictures of " + heading_of(heat)), all);
+  return heading(heading_of(heat)) + paragraph("faint", element("b", heat.verdict)) + all;
 }
 
 // Adds a part for each case, with the name of the case if there are several.
@@ -173,7 +169,7 @@ Markup of_each_heat(const Document& document, Part part) {
   for (const Heat& heat : document.heats) {
     const Markup content = part(heat);
     if (content.empty()) continue;
-    if (document.heats.size() > 1) all += element("h3", heat_name(heat));
+    if (document.heats.size() > 1) all += element("h3", heading_of(heat));
     all += content;
   }
   return all;
@@ -199,15 +195,9 @@ bool is_in_brackets(const Runner& runner) {
 
 Markup matrix_part(const Document& document) {
   const Markup all = of_each_heat(document, [](const Heat& heat) -> Markup {
-    if (heat.point) return {};
     Markup tables;
-    for (const FigureRow* figure : {&first_figure_of(heat), &figure_row("server_cpu_us_per_message")})
-      if (const Markup table = html_table(matrix_of(heat, *figure)); !table.empty())
-        tables += paragraph("faint", element("b", fmt::format("{}, {}", figure->name,
-                                                              figure->unit == Unit::per_s
-                                                                  ? fmt::format("{}s/s", heat.unit())
-                                                                  : unit_text(figure->unit)))) +
-                  table;
+    for (const auto& [title, table] : matrices_of(heat))
+      tables += paragraph("faint", element("b", title)) + html_table(table);
     if (!tables.empty() && std::ranges::any_of(heat.runners, &is_in_brackets))
       tables += paragraph("faint", text("In brackets: not ranked, see the results above."));
     return tables;

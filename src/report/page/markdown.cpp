@@ -61,15 +61,6 @@ std::string md_code(std::string_view kind, std::string_view code) {
   return fmt::format("{}{}\n{}\n{}\n", fence, kind, printable(code, "\n\\"), fence);
 }
 
-// Explains the marks that the tables have.
-std::string md_legend(const std::string& tables) {
-  std::string legend;
-  if (tables.contains("≥")) legend += "≥: a lower bound, as the load was the limit.\n";
-  if (tables.contains("? ")) legend += "?: the load may have been the limit.\n";
-  if (tables.contains("\\~")) legend += "\\~: fewer than 100 samples lie beyond it.\n";
-  return legend.empty() ? legend : legend + "\n";
-}
-
 std::string md_checks(const Document& document) {
   std::string text;
   std::size_t passed = 0;
@@ -123,14 +114,15 @@ std::string markdown_text(const Document& document) {
     text += fmt::format("Exit code {}: {}\n\n", *document.exit_code, md(document.exit_reason));
   for (const Threshold& threshold : document.thresholds)
     if (!document.exit_reason.contains(threshold.sentence)) text += md(threshold.sentence) + "\n\n";
-  std::string tables;
+  std::vector<Table> tables;
   for (const Heat& heat : document.heats) {
-    const std::string name = heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
-    tables += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(name), md(heat.load))
-                                        : fmt::format("{}\n\n", md(heat.load));
-    tables += md_table(results_of(heat)) + "\n";
+    text += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(heading_of(heat)), md(heat.load))
+                                      : fmt::format("{}\n\n", md(heat.load));
+    text += md_table(tables.emplace_back(results_of(heat))) + "\n";
   }
-  text += tables + md_legend(tables);
+  const std::vector<std::string> marks = marks_in(tables);
+  for (const std::string& mark : marks) text += md(mark) + "\n";
+  if (!marks.empty()) text += "\n";
   text += md_checks(document) + "\n";
   if (!document.command.empty())
     text += fmt::format("To run it again:\n\n{}\n", md_code("sh", document.command));

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "base/words.hpp"
+#include "report/page/faces.hpp"
 #include "report/page/ratios.hpp"
 #include "report/row_order.hpp"
 
@@ -68,6 +71,7 @@ Table results_of(const Heat& heat) {
   const auto add_percentile = [&](const std::string& name) {
     columns.add({.title = name}, [=](const Runner& runner) { return percentile_cell(runner, name); });
   };
+  columns.table.leading = 2;
   columns.add({.title = "place"}, [](const Runner& runner) { return place_words(runner.place); });
   columns.add({.title = "contestant", .text = true},
               [&](const Runner& runner) { return name_cell(heat, runner); });
@@ -135,11 +139,85 @@ std::string crossing_cell(const Runner& runner, const FigureRow& figure) {
 
 }  // namespace
 
-Table matrix_of(const Heat& heat, const FigureRow& figure) {
-  Table table = crossed(crossings_of(heat),
-                        [&](std::size_t number) { return crossing_cell(heat.runners[number], figure); });
-  if (!table.empty()) table.columns.front().text = true;
-  return table;
+std::vector<TitledTable> matrices_of(const Heat& heat) {
+  std::vector<TitledTable> tables;
+  const std::vector<Crossing> all = heat.point ? std::vector<Crossing>() : crossings_of(heat);
+  if (all.empty()) return tables;
+  for (const FigureRow* figure : {&first_figure_of(heat), &figure_row("server_cpu_us_per_message")}) {
+    const std::string unit =
+        figure->unit == Unit::per_s ? fmt::format("{}s/s", heat.unit()) : unit_text(figure->unit);
+    Table table =
+        crossed(all, [&](std::size_t number) { return crossing_cell(heat.runners[number], *figure); });
+    table.columns.front().text = true;
+    tables.push_back({fmt::format("{}, {}", figure->name, unit), std::move(table)});
+  }
+  return tables;
+}
+
+std::string heading_of(const Heat& heat) {
+  return heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
+}
+
+std::vector<std::string> marks_in(std::span<const Table> tables) {
+  const auto begins_with = [](const Table& table, std::string_view mark) {
+    return std::ranges::any_of(table.rows, [&](const Table::Row& row) {
+      for (std::size_t i = 0; i < row.cells.size(); ++i)
+        if (!table.columns[i].text && row.cells[i].starts_with(mark)) return true;
+      return false;
+    });
+  };
+  constexpr std::pair<std::string_view, const char*> kMarks[] = {
+      {"≥ ", "≥: a lower bound, as the load was the limit."},
+      {"? ", "?: the load may have been the limit."},
+      {"~", "~: fewer than 100 samples lie beyond it."}};
+  std::vector<std::string> marks;
+  for (const auto& [mark, meaning] : kMarks)
+    if (std::ranges::any_of(tables, [&](const Table& table) { return begins_with(table, mark); }))
+      marks.emplace_back(meaning);
+  return marks;
+}
+
+namespace {
+
+// The tables that users can ask for.
+struct NamedTables {
+  const char* name;
+  std::vector<TitledTable> (*of)(const Heat& heat);
+};
+constexpr NamedTables kTables[] = {{"results",
+                                    [](const Heat& heat) {
+                                      return std::vector<TitledTable>{{"", results_of(heat)}};
+                                    }},
+                                   {"resources",
+                                    [](const Heat& heat) {
+                                      return std::vector<TitledTable>{{"", resources_of(heat)}};
+                                    }},
+                                   {"matrix", matrices_of}};
+
+}  // namespace
+
+std::vector<std::string> table_names() {
+  std::vector<std::string> names;
+  for (const NamedTables& each : kTables) names.emplace_back(each.name);
+  return names;
+}
+
+std::string table_text(const Document& document, std::string_view name, const Terminal& terminal) {
+  std::string text;
+  const auto* const found = std::ranges::find(kTables, name, &NamedTables::name);
+  if (found == std::end(kTables)) return text;
+  for (const Heat& heat : document.heats)
+    for (auto& [title, table] : found->of(heat)) {
+      if (table.empty()) continue;
+      std::vector<std::string> headings;
+      if (document.heats.size() > 1) headings.push_back(heading_of(heat));
+      if (!title.empty()) headings.push_back(title);
+      table.notes = marks_in({&table, 1});
+      if (!text.empty()) text += "\n";
+      if (!headings.empty()) text += painted(join(headings, ", "), Paint::bold, terminal) + "\n";
+      text += terminal_text(table, terminal);
+    }
+  return text;
 }
 
 std::string remedy_of(std::uint64_t check) {

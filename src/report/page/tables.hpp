@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "report/page/document.hpp"
 #include "report/table.hpp"
@@ -13,12 +15,23 @@ namespace joust::report::page {
 Table results_of(const Heat& heat);
 // The context switches and system calls of a message, the memory, and the CPU in use, of both sides.
 Table resources_of(const Heat& heat);
-// A figure of every client with every server, in brackets where the contestant is not ranked; empty unless
-// both have several.
-Table matrix_of(const Heat& heat, const FigureRow& figure);
+
+struct TitledTable {
+  std::string title{};
+  Table table{};
+};
+// A figure of every client with every server, in brackets where the contestant is not ranked, and its cost.
+// Empty unless both sides have several, and for a point of a curve.
+std::vector<TitledTable> matrices_of(const Heat& heat);
 
 // Returns the figure that the matrix and a curve show first: throughput, or the latency that ranks.
 const FigureRow& first_figure_of(const Heat& heat);
+
+// Returns the name of a case, with its title if it has one.
+std::string heading_of(const Heat& heat);
+
+// Explains the marks before the figures of these tables, in whole sentences.
+std::vector<std::string> marks_in(std::span<const Table> tables);
 
 // Returns what to do about a check that warns or refuses, by its number.
 std::string remedy_of(std::uint64_t check);
