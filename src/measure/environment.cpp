@@ -29,14 +29,14 @@ namespace {
 
 constexpr const char* kUnknown = "unknown";
 
-struct Setting {
+struct SystemFact {
   const char* name;
   const char* path;
   bool must_agree = true;
 };
 
 // Settings that are the content of a file with one value.
-constexpr Setting kMachine[] = {
+constexpr SystemFact kMachine[] = {
     {"kernel", "proc/sys/kernel/osrelease"},
     {"online_cpus", "sys/devices/system/cpu/online"},
     {"smt", "sys/devices/system/cpu/smt/control"},
@@ -44,7 +44,7 @@ constexpr Setting kMachine[] = {
 };
 // The kernel's build and boot, and the power management: informative only, because some lines differ from
 // boot to boot.
-constexpr Setting kBoot[] = {
+constexpr SystemFact kBoot[] = {
     {"kernel_build", "proc/version", false},
     {"boot_command_line", "proc/cmdline", false},
     {"isolated_cpus", "sys/devices/system/cpu/isolated", false},
@@ -56,7 +56,7 @@ constexpr Setting kBoot[] = {
     {"idle_driver", "sys/devices/system/cpu/cpuidle/current_driver", false},
     {"numa_nodes", "sys/devices/system/node/online", false},
 };
-constexpr Setting kSysctls[] = {
+constexpr SystemFact kSysctls[] = {
     {"tcp_congestion_control", "proc/sys/net/ipv4/tcp_congestion_control"},
     // Informative only: the algorithm that a trial used is read back from its sockets.
     {"tcp_allowed_congestion_control", "proc/sys/net/ipv4/tcp_allowed_congestion_control", false},
@@ -192,14 +192,14 @@ Environment read_environment(const std::string& root) {
   const auto add = [&](std::string_view name, std::string value, bool must_agree = true) {
     environment.items.push_back({std::string(name), std::move(value), must_agree});
   };
-  for (const Setting& one : kMachine) add(one.name, file_value(root + one.path), one.must_agree);
+  for (const SystemFact& one : kMachine) add(one.name, file_value(root + one.path), one.must_agree);
   add("cpu_model", one_line(cpu_model(read_proc_file(root + "proc/cpuinfo").value_or(""),
                                       read_proc_file(root + "proc/device-tree/model").value_or(""))));
   add("hypervisor", hypervisor());
   add("mitigations", mitigations(root));
   add("governor", governor(root));
-  for (const Setting& one : kBoot) add(one.name, file_value(root + one.path), one.must_agree);
-  for (const Setting& one : kSysctls) add(one.name, file_value(root + one.path), one.must_agree);
+  for (const SystemFact& one : kBoot) add(one.name, file_value(root + one.path), one.must_agree);
+  for (const SystemFact& one : kSysctls) add(one.name, file_value(root + one.path), one.must_agree);
   add("limit_nofile", limit(RLIMIT_NOFILE));
   add("limit_nproc", limit(RLIMIT_NPROC), false);  // reached or not: it does not slow a run down
   add("compiler", compiler());

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #ifndef __linux__
-#include <sys/types.h>
 #include <sys/sysctl.h>
+#include <sys/types.h>
 #endif
 
 #include <fstream>
@@ -21,11 +21,11 @@ constexpr std::uint32_t kFirstSource = 0x7F000002;  // 127.0.0.2
 // Linux has the whole of 127.0.0.0/8, other systems only 127.0.0.1. There, connect() chooses the port.
 #ifdef __linux__
 constexpr bool kHasSources = true;
-constexpr std::string_view kRange = "net.ipv4.ip_local_port_range";
+constexpr std::string_view kNameOfRange = "net.ipv4.ip_local_port_range";
 constexpr int kPortLater = IP_BIND_ADDRESS_NO_PORT;
 #else
 constexpr bool kHasSources = false;
-constexpr std::string_view kRange = "net.inet.ip.portrange";
+constexpr std::string_view kNameOfRange = "net.inet.ip.portrange";
 constexpr int kPortLater = 0;
 
 std::uint64_t system_number(const std::string& name) {
@@ -50,7 +50,7 @@ LocalPorts local_ports() {
   std::ifstream file("/proc/sys/net/ipv4/ip_local_port_range");
   if (!(file >> read.first >> read.last)) return {};
 #else
-  const std::string range(kRange);
+  const std::string range(kNameOfRange);
   read = {system_number(range + ".first"), system_number(range + ".last")};
 #endif
   if (read.last < read.first || read.last == 0) return {};
@@ -72,7 +72,7 @@ std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, 
   return std::unexpected(fmt::format(
       "{} connections to {} need as many local ports, and this machine gives out {} "
       "({}: {} {}); ask for fewer, or widen the range{}",
-      connections, to_text(endpoint), ports.count(), kRange, ports.first, ports.last,
+      connections, to_text(endpoint), ports.count(), kNameOfRange, ports.first, ports.last,
       kHasSources ? ", or load a server at 127.0.0.1, where joust takes several source addresses" : ""));
 }
 

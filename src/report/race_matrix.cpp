@@ -10,6 +10,7 @@
 
 #include "race/scenario/engine_choice.hpp"
 #include "report/compared_figure.hpp"
+#include "report/race_tables.hpp"
 
 namespace joust::report {
 namespace {

@@ -104,7 +104,7 @@ std::string bar(double fraction) {
   return text + kEighths[eighths % 8];
 }
 
-std::string rate_text(const Entry& entry) {
+std::string rate_cell(const Entry& entry) {
   const auto& rate = entry.summary.throughput_per_s;
   return rate ? bound_mark(entry.at_least, entry.limit_unknown) + format_count(rate->median) : kNone;
 }
@@ -193,7 +193,7 @@ void add_rates(const CaseResult& one, const Rows& rows, Columns& columns) {
          .group = fmt::format("of {}/s", format_rate(one.plan.load.rate_per_s))},
         [](const Entry& entry) { return or_none(median(entry.summary.throughput_per_s), format_count); });
   else
-    columns.add({.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}, rate_text);
+    columns.add({.title = fmt::format("{}s/s", one.plan.unit()), .gap = 3}, rate_cell);
   if (!one.ranked_by_latency() && carries_files(one))
     columns.add({.title = "MB/s", .gap = 3},
                 [](const Entry& entry) { return or_none(entry.summary.mb_per_s, short_number); });
@@ -313,7 +313,7 @@ Table results_of(const CaseResult& one) {
       columns.row(*entry, leads(one, rows, *entry) ? Paint::bold : entry->ranked ? Paint::plain : Paint::dim);
   for (const Entry& entry : one.entries)
     if (entry.kind == race::EntryKind::ceiling && entry.summary.trials > 0 && !one.ranked_by_latency())
-      table.rows.push_back({.cells = {"", entry.contestant.name, rate_text(entry)}, .paint = Paint::dim});
+      table.rows.push_back({.cells = {"", entry.contestant.name, rate_cell(entry)}, .paint = Paint::dim});
   table.notes = notes_of_results(one, rows);
   return std::move(table);
 }

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = Setting::Kind;
 
-enum class Colour : std::uint8_t { red, green };
+enum class Paint : std::uint8_t { red, green };
 struct Inner {
   std::optional<bool> quiet{};
   std::optional<std::string> name{};
@@ -25,8 +25,8 @@ struct Plan {
   double share = 0.03;
   double rate = 0;
   Duration pause = 10ms;
-  Colour colour = Colour::red;
-  std::optional<Colour> other{};
+  Paint colour = Paint::red;
+  std::optional<Paint> other{};
   std::string note{};
   bool loud = false, fast = true;
   Duration least = 1ms, most = 2ms;
@@ -85,7 +85,7 @@ TEST(Settings, AreDocumentsWithTheirUnits) {
   EXPECT_EQ(settings_json(rows(), &plan).dump(),
             R"({"count":3,"size_bytes":null,"share":0.03,"rate_per_s":null,"pause_s":0.01,"colour":"red",)"
             R"("other":null,"fast":true,"range_s":[0.001,0.002],"quiet":null,"inner_name":null})");
-  plan = {.size = 7, .rate = 1.5, .other = Colour::green, .note = "n", .loud = true};
+  plan = {.size = 7, .rate = 1.5, .other = Paint::green, .note = "n", .loud = true};
   plan.inner = {.quiet = false, .name = ""};
   const auto document = settings_json(rows(), &plan);
   EXPECT_EQ(document.dump(),

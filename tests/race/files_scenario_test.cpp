@@ -129,7 +129,8 @@ TEST_F(FilesScenario, AContestantOfACaseTakesPartInAllThatStandForIt) {
                          "[[contestant]]\nserver = \"epoll\"\n"
                          "[[contestant]]\nserver = \"threads\"\ncases = [\"small\"]\n");
     ASSERT_TRUE(scenario) << scenario.error();
-    const auto applied = apply({.servers = {}, .clients = {}, .rounds = 3}, *scenario, fake_catalogue());
+    const auto applied =
+        apply({.servers = {}, .clients = {}, .own = {{"rounds", "3"}}}, *scenario, fake_catalogue());
     ASSERT_TRUE(applied) << applied.error();
     const Plan plan = make_plan(*scenario, fake_catalogue(), 1);
     ASSERT_EQ(plan.cases.size(), 3U);
@@ -165,7 +166,7 @@ TEST_F(FilesScenario, WhatCannotBeSoIsSaid) {
 TEST_F(FilesScenario, FlagsOfALoadAreRefused) {
   auto scenario = read(std::string(kCase) + kCopy);
   ASSERT_TRUE(scenario) << scenario.error();
-  EXPECT_TRUE(apply({.servers = {}, .clients = {}, .rounds = 3}, *scenario, fake_catalogue()));
+  EXPECT_TRUE(apply({.servers = {}, .clients = {}, .own = {{"rounds", "3"}}}, *scenario, fake_catalogue()));
   const auto applied =
       apply({.servers = {}, .clients = {}, .load = {{"connections", "3"}}}, *scenario, fake_catalogue());
   ASSERT_FALSE(applied);
