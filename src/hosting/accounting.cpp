@@ -60,11 +60,13 @@ void Watch::look() noexcept {
   try {
     std::uint64_t used = own_memory();
     is_calm_ = used < limit_ - room_ / 2;
-    if (used > limit_) {
+    const Time now = Clock::now();
+    if (used > limit_ && now >= gave_back_ + kGivesBack) {
       give_memory_back();  // memory of connections that have ended may be enough
+      gave_back_ = now;    // it takes long, and the loop may be the one that calls
       used = own_memory();
     }
-    look(used, few_descriptors_left(), Clock::now());
+    look(used, few_descriptors_left(), now);
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for it.
   }

@@ -71,6 +71,24 @@ TEST_F(RoomCopyTest, AMessageOfTheMemberItselfIsLeftToIt) {
   EXPECT_EQ(place, 1U);
 }
 
+TEST_F(RoomCopyTest, OwnMessagesBetweenThoseOfOthersAreLeftOneByOne) {
+  ahead(Said(2, 0));
+  ahead(Said(0, 0));
+  ahead(Said(2, 1));
+  ahead(Said(0, 1));
+  RoomCopy::Reader reader(copy_);
+  const Said first(2, 0);
+  reader.checked(first.frame, first.message);  // has no place: its sender said more since
+  EXPECT_EQ(reader.known(stream_, 0, next_).messages, 0U);
+  RoomCopy::Place place = 0;
+  EXPECT_EQ(copy_.known(stream_, 0, place, next_).messages, 1U);
+  const Said own(0, 0);
+  place = copy_.checked(own.frame, own.message, place);
+  EXPECT_EQ(place, 2U);
+  EXPECT_EQ(copy_.known(Bytes(stream_).subspan(stream_.size() / 2), 0, place, next_).messages, 1U);
+  EXPECT_EQ(next_, (std::vector<std::uint32_t>{0, 0, 2}));
+}
+
 TEST_F(RoomCopyTest, ACutMessageIsNotTaken) {
   ahead(Said(2, 0));
   ahead(Said(2, 1));

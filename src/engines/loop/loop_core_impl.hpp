@@ -93,6 +93,7 @@ void LoopCore<Peer>::sweep() {
       continue;
     }
     timers_.remove(*peer);
+    chore_.on_work();  // its memory is free now, also if it ended by a deadline
     group_.closed(hosting_, index_);
     if (peer->dial.connected) dials_.ended();
     const std::size_t place = peer->index;

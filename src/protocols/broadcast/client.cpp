@@ -55,7 +55,10 @@ class MemberExchange : public Exchange {
         member_(static_cast<std::uint32_t>(parameters.connection)),
         lossy_(parameters.delivery.lossy),
         pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {
-    if (stream_framing_of(parameters) == StreamFraming::websocket) websocket_.emplace(parameters);
+    if (stream_framing_of(parameters) == StreamFraming::websocket)
+      websocket_.emplace(parameters);
+    else if (!parameters.delivery.by_message())
+      reader_.emplace(counts_->copy);
   }
   ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
@@ -120,9 +123,9 @@ class MemberExchange : public Exchange {
   const bool lossy_;  // the delivery may lose messages
   const std::shared_ptr<const Pattern> pattern_;
   std::optional<OverWebSocket> websocket_;
-  std::vector<std::uint32_t> next_;  // the next message number expected from each member
-  std::vector<Sequence> sequences_;  // if the delivery is lossy instead: the numbers that have arrived
-  RoomCopy::Reader reader_{counts_->copy};
+  std::vector<std::uint32_t> next_;         // the next message number expected from each member
+  std::vector<Sequence> sequences_;         // if the delivery is lossy instead: the numbers that have arrived
+  std::optional<RoomCopy::Reader> reader_;  // over a stream whose frames are those of the copy
   bool welcomed_ = false;
   bool silent_ = false;      // nothing has arrived for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
@@ -171,13 +174,14 @@ MessageKind MemberExchange::classify_frame(Bytes message) {
   if (!lossy_ && !in_order(*frame)) return wrong("a message came twice, or another before its turn");
   if (!same_bytes(frame->payload, pattern_->message(frame->member, frame->number)))
     return wrong("a message does not have the bytes its sender gave it");
-  if (!lossy_ && !websocket_) reader_.checked(*frame, message);
+  if (reader_) reader_->checked(*frame, message);
   ++received_;
   return frame->member == member_ ? MessageKind::reply : MessageKind::other;
 }
 
 std::size_t MemberExchange::take_known(Bytes chunk) {
-  const RoomCopy::Known known = reader_.known(chunk, member_, next_);
+  if (!reader_) return 0;
+  const RoomCopy::Known known = reader_->known(chunk, member_, next_);
   received_ += known.messages;
   if (known.messages > 0) silent_ = false;
   return known.bytes;

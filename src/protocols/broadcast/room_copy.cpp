@@ -23,17 +23,19 @@ RoomCopy::Known RoomCopy::known(Bytes chunk, std::uint32_t self, Place& place,
   if (place == kNowhere || place == end()) return {};
   const Bytes copy = bytes_from(place);
   const std::size_t common = std::min(copy.size(), chunk.size());
-  const bool all_same = same(copy.first(common), chunk.first(common));
   const std::uint64_t begin = begin_of(place);
+  std::size_t others = 0;  // bytes up to the next message of the member itself
+  for (Place each = place; each < end() && at(each).member != self && at(each).end - begin <= common; ++each)
+    others = at(each).end - begin;
+  const bool all_same = same(copy.first(others), chunk.first(others));
   Known known;
-  for (; place < end(); ++place, ++known.messages) {
+  for (; known.bytes < others; ++place, ++known.messages) {
     const Entry& entry = at(place);
-    const std::size_t upto = entry.end - begin;
-    if (upto > common || entry.member == self || next[entry.member] != entry.number) break;
-    const std::size_t size = upto - known.bytes;
+    const std::size_t size = entry.end - begin - known.bytes;
+    if (next[entry.member] != entry.number) break;
     if (!all_same && !same(copy.subspan(known.bytes, size), chunk.subspan(known.bytes, size))) break;
     ++next[entry.member];
-    known.bytes = upto;
+    known.bytes += size;
   }
   return known;
 }

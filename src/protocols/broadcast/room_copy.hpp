@@ -33,21 +33,26 @@ class RoomCopy {
    public:
     explicit Reader(RoomCopy& copy) : copy_(copy) {}
     Known known(Bytes chunk, std::uint32_t self, std::span<std::uint32_t> next) {
-      return place_ == kNowhere ? Known{} : copy_.known(chunk, self, place_, next);
+      if (place_ == kNowhere) return {};
+      const Known known = copy_.known(chunk, self, place_, next);
+      if (place_ == kNowhere) ++lost_;
+      return known;
     }
     void checked(const Frame& frame, Bytes message) {
-      if (lost_ == kMostLost) return;
+      if (lost_ >= kMostLost || in_vain_ >= kMostInVain) return;
       const bool had_place = place_ != kNowhere;
       place_ = copy_.checked(frame, message, place_);
       if (had_place && place_ == kNowhere) ++lost_;
+      in_vain_ = place_ == kNowhere ? in_vain_ + 1 : 0;
     }
 
    private:
-    static constexpr unsigned kMostLost = 16;
+    static constexpr unsigned kMostLost = 16, kMostInVain = 100'000;
 
     RoomCopy& copy_;
     Place place_ = kNowhere;
-    unsigned lost_ = 0;  // how often it had a place and lost it
+    unsigned lost_ = 0;     // how often it had a place and lost it
+    unsigned in_vain_ = 0;  // messages since it has looked for a place
   };
 
   // Finds messages of others at the beginning of `chunk`, and moves `place` and `next`, the numbers that are

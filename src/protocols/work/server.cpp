@@ -19,10 +19,10 @@
 namespace joust {
 namespace {
 
-// Each round is a multiplication that waits for the one before, so that a round takes as long as that
-// instruction. An empty loop takes as long as its jump, and on processors that predict two in a cycle its
-// speed depends on where the loop and all else of the program lie: two servers of one program, started one
-// after the other, would differ by 5 %.
+// Each round is a multiplication and an addition that wait for those before, so a round takes as long as
+// these, three or four cycles. An empty loop takes as long as its jump, and on processors that predict two in
+// a cycle its speed depends on where the loop and all else of the program lie: two servers of one program,
+// started one after the other, would differ by 5 %.
 [[gnu::noinline]] void go_round(std::uint64_t rounds) {
   std::uint64_t value = rounds;
   for (std::uint64_t i = 0; i < rounds; ++i) {
@@ -35,7 +35,7 @@ namespace {
 
 double busy_loop_rounds_per_us() {
   constexpr int kTrials = 50;
-  std::uint64_t rounds = 100'000;
+  std::uint64_t rounds = 400'000;
   asm volatile("" : "+r"(rounds));  // not a constant, for which the compiler might make a function of its own
   std::chrono::duration<double, std::micro> shortest = std::chrono::hours(1);
   for (int trial = 0; trial < kTrials; ++trial) {
