@@ -22,6 +22,8 @@ namespace {
 constexpr std::uint64_t kLeast = 64 << 20;
 // The number of connections below which giving memory back is not worth its time.
 constexpr std::size_t kMany = 256;
+// Giving memory back may take one in so many parts of the time where it is not enough.
+constexpr int kInVain = 10;
 // The longest time in which ended connections give their memory back.
 constexpr Duration kGivesBack = std::chrono::seconds(1);
 
@@ -60,13 +62,15 @@ void Watch::look() noexcept {
   try {
     std::uint64_t used = own_memory();
     is_calm_ = used < limit_ - room_ / 2;
-    const Time now = Clock::now();
-    if (used > limit_ && now >= gave_back_ + kGivesBack) {
+    const Time began = Clock::now();
+    if (used > limit_ && began >= gives_back_at_) {
       give_memory_back();  // memory of connections that have ended may be enough
-      gave_back_ = now;    // it takes long, and the loop may be the one that calls
       used = own_memory();
+      // It takes long, and the loop may be the one that calls.
+      const Time now = Clock::now();
+      if (used > limit_) gives_back_at_ = now + kInVain * (now - began);
     }
-    look(used, few_descriptors_left(), now);
+    look(used, few_descriptors_left(), began);
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for it.
   }

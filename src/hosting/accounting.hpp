@@ -41,7 +41,7 @@ class Watch {
   bool is_calm_ = true;        // less than half of the room is used
   unsigned calls_ = 0;         // of look()
   Time ended_{};               // when connections were last ended for memory
-  Time gave_back_{};           // when memory was last given back above the limit
+  Time gives_back_at_{};       // when memory may be given back next
 };
 
 // Returns the bytes of this process's anonymous memory, which belongs to no file; 0 where the system does not
