@@ -77,9 +77,10 @@ class PlaceReports {
   }
 
  private:
-  static constexpr Duration kProgressEvery =
-      std::chrono::milliseconds(10);                      // who is idle is known by seconds
-  static constexpr std::uint64_t kFewMessages = 1 << 10;  // bytes that the account may have too much
+  // Who is idle is known by seconds.
+  static constexpr Duration kProgressEvery = std::chrono::milliseconds(10);
+  // Bytes by which the account may have too much.
+  static constexpr std::uint64_t kFewMessages = 1 << 10;
 
   const std::shared_ptr<ConnectionPlace> place_;
   Time told_{};               // of progress

@@ -56,7 +56,7 @@ class ThreadsPeer : public ThreadedPeer {
 
  private:
   void hold(std::size_t thread) override;
-  bool pass_publications(Time now) noexcept override;
+  bool pass_publications() noexcept override;
   bool speak(Time now);
   void rouse() override { interrupt(0); }
 };
@@ -70,12 +70,12 @@ short ThreadsPeer::interest() const {
   return static_cast<short>(events);
 }
 
-bool ThreadsPeer::pass_publications(Time now) noexcept {
+bool ThreadsPeer::pass_publications() noexcept {
   const std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) return false;
   if (!connection) return true;  // not open yet, and the owner will catch up; or over
   try {
-    return speak(now);
+    return speak(Clock::now());  // after the lock: a session's time never goes back
   } catch (const std::exception& error) {
     break_off(failure_of(error));
     return false;

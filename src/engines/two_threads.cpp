@@ -142,12 +142,12 @@ class Duplex : public ThreadedPeer {
 
  private:
   void hold(std::size_t thread) override;
-  bool pass_publications(Time now) noexcept override;
+  bool pass_publications() noexcept override;
   void rouse() override;
   void release_others() noexcept override;
 };
 
-bool Duplex::pass_publications(Time /*now*/) noexcept {
+bool Duplex::pass_publications() noexcept {
   wake_writer.set();
   return true;
 }

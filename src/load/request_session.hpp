@@ -49,14 +49,7 @@ class RequestSession final : public Session {
   // Returns true after the last reply: the connection is not needed any more, whatever the server does with
   // it.
   bool gives_up() const override { return ended_ && !writer_.said_last(); }
-  Answers answers() const override {
-    Segment first;
-    return {.want = RequestSession::want(),
-            .has_output = RequestSession::output({&first, 1}) > 0,
-            .finished = RequestSession::finished(),
-            .gives_up = RequestSession::gives_up(),
-            .deadline = RequestSession::deadline().value_or(Time::max())};
-  }
+  Answers answers() const override { return answers_of(*this); }
   void consumed(std::size_t n) override { writer_.outbox().consumed(n); }
   void released(std::size_t n) override { writer_.outbox().released(n); }
 

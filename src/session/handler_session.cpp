@@ -129,11 +129,11 @@ class HandlerSession final : public Session {
   std::uint64_t memory() const override { return outbox_.size() + deframer_.memory(); }
   bool gives_up() const override { return gives_up_; }
   Answers answers() const override {
-    return {.want = HandlerSession::want(),
+    return {.want = want(),
             .has_output = due_bytes() > 0,
-            .finished = HandlerSession::finished(),
+            .finished = finished(),
             .gives_up = gives_up_,
-            .memory = HandlerSession::memory(),
+            .memory = memory(),
             .deadline = due()};
   }
   void consumed(std::size_t n) override {

@@ -11,14 +11,4 @@ std::string_view stage_name(Stage stage) {
   return kNames[static_cast<std::size_t>(stage)];
 }
 
-Answers Session::answers() const {
-  Segment first;
-  return {.want = want(),
-          .has_output = output({&first, 1}) > 0,
-          .finished = finished(),
-          .gives_up = gives_up(),
-          .memory = memory(),
-          .deadline = deadline().value_or(Time::max())};
-}
-
 }  // namespace joust

@@ -73,7 +73,7 @@ void FileRing::drop(std::size_t n) {
   held_ -= n;
 }
 
-std::size_t FileInput::wanted(const StreamConnection& connection) {
+std::size_t FileInput::wanted_by_files(const StreamConnection& connection) {
   const std::size_t into_ring = ring_.wanted(connection);
   by_ring_ = into_ring > 0;
   return by_ring_ ? into_ring : pipe_.wanted(connection);

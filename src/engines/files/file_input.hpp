@@ -66,7 +66,9 @@ class FileInput {
 
   // Returns how many bytes fill() may take for the file that the connection wants filled next; 0: use recv()
   // instead.
-  std::size_t wanted(const StreamConnection& connection);
+  std::size_t wanted(const StreamConnection& connection) {
+    return connection.has_files() ? wanted_by_files(connection) : 0;
+  }
 
   // Does both steps for a non-blocking socket. `most` is the result of wanted(). The result and `end_is_near`
   // are those of receive_ready() in loop/ready_io.hpp.
@@ -80,6 +82,8 @@ class FileInput {
   void empty(StreamConnection& connection, Time now);
 
  private:
+  std::size_t wanted_by_files(const StreamConnection& connection);
+
   FilePipe pipe_;
   FileRing ring_;
   bool by_ring_ = false;

@@ -41,7 +41,7 @@ bool ReadyExchange::receive_once(ReadyPeer& peer, Time now) {
     peer.connection->failed({Stage::receive, peer.error, {}}, now);
     return false;
   }
-  const std::size_t for_file = peer.connection->has_files() ? file_input_.wanted(*peer.connection) : 0;
+  const std::size_t for_file = file_input_.wanted(*peer.connection);
   const bool more = for_file == 0 ? receive(peer, buffer_, now)
                                   : file_input_.receive_ready(peer.socket.get(), *peer.connection, for_file,
                                                               peer.end_is_near, now);

@@ -236,7 +236,7 @@ void ThreadHost::tell(Peer& peer, News news) {
     case News::established:
       return begin(peer);
     case News::published:
-      if (!peer.threads->pass_publications(now())) nudge(peer);
+      if (!peer.threads->pass_publications()) nudge(peer);
       return;
     case News::stop:
       return nudge(peer);

@@ -70,7 +70,7 @@ class ThreadedPeer {
   virtual void hold(std::size_t thread) = 0;
   // Passes publications to the session. The host calls it, so it must not wait for long. Returns false if the
   // owners have to be nudged.
-  virtual bool pass_publications(Time now) noexcept = 0;
+  virtual bool pass_publications() noexcept = 0;
   // Ends the sleep of the owners. The host repeats the call while `nudged` is set.
   virtual void rouse() = 0;
   // Called with the lock held when one owner has left: hold() must return on the other owners.

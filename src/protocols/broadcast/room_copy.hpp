@@ -52,7 +52,7 @@ class RoomCopy {
     RoomCopy& copy_;
     Place place_ = kNowhere;
     unsigned lost_ = 0;     // how often it had a place and lost it
-    unsigned in_vain_ = 0;  // messages since it has looked for a place
+    unsigned in_vain_ = 0;  // messages in a row without a place
   };
 
   // Finds messages of others at the beginning of `chunk`, and moves `place` and `next`, the numbers that are
