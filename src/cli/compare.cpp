@@ -54,6 +54,7 @@ const char* figure_words(const Change& change) {
 
 std::string decision_words(const Change& change, const stats::Measure& measure) {
   if (change.is_bound()) return "not judged: the client was, or may have been, the limit";
+  if (!change.is_judged()) return "not judged: no interval is known";
   const char* const direction = (change.ratio.estimate > 1) != change.smaller_is_better ? "better" : "worse";
   switch (change.decision) {
     case stats::Decision::differ:
@@ -89,7 +90,7 @@ std::string table_of(const Compared& compared) {
 
 // Says how well the scatter between races is known, which decides how much the intervals can tell.
 std::string scatter_words(const Compared& compared) {
-  const auto compares = [](const Change& change) { return change.missing.empty(); };
+  const auto compares = [](const Change& change) { return change.is_judged(); };
   const auto first = std::ranges::find_if(compared.changes, compares);
   if (first == compared.changes.end()) return {};
   std::size_t fewest = first->races;
@@ -280,10 +281,14 @@ int Compare::run() const {
   };
   if (any(race::Standing::beyond) || (undecided == "fail" && any(race::Standing::undecided)))
     return kThreshold;
-  const bool compares_any = std::ranges::any_of(
-      found.changes, [](const history::Change& change) { return change.missing.empty(); });
-  if (compares_any) return kOk;
-  complain(program, "nothing can be compared");
+  if (std::ranges::any_of(found.changes, &Change::is_judged)) return kOk;
+  const bool has_ratios = std::ranges::any_of(found.changes, &std::string::empty, &Change::missing);
+  complain(program,
+           has_ratios
+               ? fmt::format("nothing can be judged: a result of one round has no interval, unless the "
+                             "history has {} other races of its kind; race for more rounds (--time)",
+                             kRacesOfScatter)
+               : "nothing can be compared");
   return kInvalid;
 }
 
@@ -320,7 +325,7 @@ void add_compare(Command root, const Program& program, int& exit_code) {
 Two results of one command are compared best by one race of both (--command old=... --command new=...): its
 rounds are paired. Across time a machine changes. How much, earlier races of the same kind in the history say;
 with fewer than five of them no difference below 10 % is reported.
-Exit codes: 0 ok, 2 usage, 3 nothing can be compared, 99 a contestant is beyond a threshold.)",
+Exit codes: 0 ok, 2 usage, 3 nothing can be compared or judged, 99 a contestant is beyond a threshold.)",
                              program.name));
   command.callback([compare, &exit_code] { exit_code = compare->run(); });
 }

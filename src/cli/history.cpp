@@ -12,6 +12,7 @@
 
 #include "base/document.hpp"
 #include "base/printable.hpp"
+#include "base/split.hpp"
 #include "base/suggestion.hpp"
 #include "base/words.hpp"
 #include "cli/common/arguments.hpp"
@@ -52,11 +53,15 @@ std::string history_entry(const Entry& entry) {
                                              {"tags", join(entry.tags)},
                                              {"title", entry.title},
                                              {"load", entry.load},
-                                             {"verdict", entry.verdict},
                                              {"command", entry.command},
                                              {"host", entry.host},
                                              {"environment", entry.fingerprint},
                                              {"joust", entry.joust}};
+  const auto place = std::ranges::find(rows, "command", [](const auto& row) { return row[0]; });
+  std::vector<std::vector<std::string>> verdict;
+  for (const std::string_view line : split(entry.verdict, '\n'))
+    verdict.push_back({verdict.empty() ? "verdict" : "", std::string(line)});
+  rows.insert(place, verdict.begin(), verdict.end());
   std::erase_if(rows, [](const auto& row) { return row[1].empty(); });
   return columns(rows);
 }

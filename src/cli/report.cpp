@@ -30,7 +30,11 @@ struct Report {
     const report::Terminal terminal = report::terminal_of(STDOUT_FILENO);
     const std::string shown = report::page::table_text(result.document, table, terminal);
     if (!table.empty() && shown.empty())
-      throw UsageError(fmt::format("{}: none of its cases has a table '{}'", file, table));
+      throw UsageError(
+          fmt::format("{}: none of its cases has the table '{}': a matrix is that of several clients with "
+                      "several servers "
+                      "('{} race --server A,B --client C,D')",
+                      file, table, program.name));
     faces.ensure_writable({&file, 1});
     const auto [unwritten, strange] = faces.write(result.document);
     note_strange_files(program, strange);

@@ -175,6 +175,20 @@ class History(Case):
         self.race(connections=5)
         self.refused(self.joust("merge", 1, 4), "another load")
 
+    def test_results_of_one_round_are_not_judged(self):
+        one_round = ("--turns", "off", "--rounds", 1, "--allow-unranked")
+        self.raced(*RACE[:RACE.index("--quick")], "-c", 1, *one_round)
+        done = self.joust("compare", self.path("r.json"), 1)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("a result of one round has no interval", done.stderr)
+        self.assertNotIn("no difference found", done.stdout)
+        # What is not known is no figure of an export either.
+        exported = self.path("figures.prom")
+        self.joust("report", 1, "--export", f"prometheus={exported}")
+        text = pathlib.Path(exported).read_text(encoding="utf-8")
+        self.assertIn("joust_ratio{", text)
+        self.assertNotIn("_low{", text)
+
     def test_what_is_no_result_is_refused(self):
         self.refused(self.joust("compare", "nothing", 1), "nothing")
         pathlib.Path(self.path("x.json")).write_text("{}", encoding="utf-8")

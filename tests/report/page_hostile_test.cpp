@@ -128,7 +128,7 @@ TEST(HostilePage, WhatIsNoResultIsRefusedWithTheReason) {
   other["schema"] = "joust-race/2";
   EXPECT_NE(error_of(other.dump()).find("this version reads 'joust-race/4'"), std::string::npos);
   other["schema"] = "joust-load/1";
-  EXPECT_NE(error_of(other.dump()).find("made of the result of 'race --json'"), std::string::npos);
+  EXPECT_NE(error_of(other.dump()).find("give the file of 'race --json'"), std::string::npos);
 }
 
 TEST(HostilePage, AWrongValueIsNamed) {

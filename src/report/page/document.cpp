@@ -128,9 +128,8 @@ void require_race(const Node& root) {
     throw WrongDocument(fmt::format(
         "schema: is '{}', and this version reads '{}'; use the version of joust that made the file ({})",
         schema, kRaceSchema, root.find("joust") ? root["joust"].text() : "not named"));
-  throw WrongDocument(
-      fmt::format("schema: is '{}', and should be '{}': a report is made of the result of 'race --json'",
-                  schema, kRaceSchema));
+  throw WrongDocument(fmt::format("schema: is '{}', and should be '{}': give the file of 'race --json'",
+                                  schema, kRaceSchema));
 }
 
 std::optional<Place> read_place(const Node& node) {

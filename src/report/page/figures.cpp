@@ -183,7 +183,9 @@ const char* unit_text(Unit unit) {
 }
 
 Measured read_estimate(const Node& node, const char* middle) {
-  return {.value = node[middle].number(), .low = bound_of(node, "low"), .high = bound_of(node, "high")};
+  Measured read{.value = node[middle].number(), .low = bound_of(node, "low"), .high = bound_of(node, "high")};
+  if (read.low == 0 && !read.high) read.low.reset();  // any ratio: it is not known
+  return read;
 }
 
 Figures read_figures(const Node& summary) {
