@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace joust {
 
@@ -13,5 +14,8 @@ namespace joust {
 // to the owner of the program, and not everybody may write to them. Where a system does not tell a program
 // its place (it has no /proc), `built` is all that is known.
 std::filesystem::path own_file(const char* installed, const char* built);
+// Returns where own_file() has looked in vain: "/usr/lib/joust/joust_qt.so is not there, and this program is
+// not in /tmp/joust/build/release, where it was built".
+std::string why_no_own_file(const char* installed);
 
 }  // namespace joust

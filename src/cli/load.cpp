@@ -263,7 +263,7 @@ int Load::run() {
   if (!url.empty()) take_url();
   if (!hosts.part.empty()) take_part(*this);
   if (hosts.conducts(program)) return load_over_hosts(*this);
-  if (!hosts.serve.empty() && !part) throw UsageError("--serve needs --hosts");
+  if (!part) hosts.ensure_unused();
   const Protocol& chosen_protocol = protocol.resolve(program);
   engine.take_knobs(program, protocol.given, socket);
   const Engine& chosen = engine.resolve(Role::dial, chosen_protocol);

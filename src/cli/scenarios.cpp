@@ -15,8 +15,7 @@ namespace {
 void print_titles(const Program& program) {
   std::vector<std::vector<std::string>> rows{{"SCENARIO", "TITLE"}};
   for (const race::OwnScenario& own : race::own_scenarios()) rows.push_back({own.name, own.title});
-  if (rows.size() == 1)
-    throw std::runtime_error("the scenarios that come with joust are not beside this program");
+  if (rows.size() == 1) throw std::runtime_error(race::why_no_scenarios());
   print_list(for_people(columns(rows) + fmt::format("\nRun one with '{} race NAME'.\n", program.name)));
 }
 

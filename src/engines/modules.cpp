@@ -35,7 +35,7 @@ struct EngineModule {
 std::string EngineModule::unavailable() const {
   if (*not_built != '\0') return not_built;
   if (!file().empty()) return {};
-  return fmt::format("its module is missing: {} beside the program's folder", installed);
+  return fmt::format("its module is missing: {}", why_no_own_file(installed));
 }
 
 // Calls the module's function `entry`. Throws std::runtime_error if the module cannot be loaded. It is never

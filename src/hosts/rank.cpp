@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "hosts/rank.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -49,9 +51,10 @@ std::optional<Rank> take_rank() {
 std::expected<std::string, std::string> relay_program() {
   if (const auto relay = own_file(JOUST_RELAY_INSTALLED, JOUST_RELAY_BUILT); !relay.empty())
     return relay.string();
-  return std::unexpected(
+  return std::unexpected(fmt::format(
       "several hosts need joust-relay: of the package joust-hosts, or built where Open MPI 4 is, which is "
-      "not Open MPI 5 (libopenmpi-dev and openmpi-bin; script/setup hosts)");
+      "not Open MPI 5 (libopenmpi-dev and openmpi-bin; script/setup hosts): {}",
+      why_no_own_file(JOUST_RELAY_INSTALLED)));
 }
 
 }  // namespace joust::hosts

@@ -272,6 +272,10 @@ class Serve(Case):
         self.assertEqual(stopped["event"], "stopped")
         self.assertEqual(stopped["bytes"], {"received": 5, "sent": 5})
 
+    def test_what_several_hosts_need_is_refused_without_them(self):
+        for option in (("--dry-run",), ("--serve", "epoll"), ("--layout", "server=1")):
+            self.refused(run("load", "-p", "echo", "--connect", "127.0.0.1:1", *option), option[0], "--hosts")
+
     def test_a_port_in_use(self):
         with Server("-p", "echo") as server:
             done = run("serve", "-p", "echo", "--listen", server.address)

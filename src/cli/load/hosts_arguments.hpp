@@ -30,6 +30,11 @@ struct HostsArguments {
   void add_to(Command command);
   // Returns whether the command is a load over several hosts, and this process is no part of it.
   bool conducts(const Program& program) const { return part.empty() && (!hosts.empty() || program.rank); }
+  // Throws UsageError if an option is given that only a load over several hosts has.
+  void ensure_unused() const {
+    if (!serve.empty() || !layout.empty() || dry_run)
+      throw UsageError("--serve, --layout and --dry-run need --hosts");
+  }
 };
 
 }  // namespace joust

@@ -300,8 +300,9 @@ void Race::find_file() {
   } else if (!file.contains('/')) {
     std::vector<std::string> names;
     for (const race::OwnScenario& own : race::own_scenarios()) names.push_back(own.name);
-    throw UsageError(fmt::format("{}: there is no such file, nor a scenario of that name; {}", file,
-                                 suggestion(file.substr(0, file.find(".toml")), names)));
+    throw UsageError(fmt::format(
+        "{}: there is no such file, nor a scenario of that name; {}", file,
+        names.empty() ? race::why_no_scenarios() : suggestion(file.substr(0, file.find(".toml")), names)));
   }
 }
 

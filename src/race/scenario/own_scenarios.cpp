@@ -37,6 +37,10 @@ std::vector<OwnScenario> own_scenarios() {
   return all;
 }
 
+std::string why_no_scenarios() {
+  return "the scenarios that come with joust are missing: " + why_no_own_file(JOUST_SCENARIOS_INSTALLED);
+}
+
 std::string scenario_file(const std::string& word) {
   std::error_code unknown;
   if (fs::exists(word, unknown)) return word;

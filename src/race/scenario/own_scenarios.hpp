@@ -16,6 +16,8 @@ struct OwnScenario {
 
 // Returns the scenarios in the order of their names. Leaves out files that are not valid TOML.
 std::vector<OwnScenario> own_scenarios();
+// Returns why there are none.
+std::string why_no_scenarios();
 
 // Returns the path of a scenario's file: the word itself if such a file exists. Otherwise the file of joust's
 // own scenario of this name, which may also be written as "NAME.toml" or "scenarios/NAME.toml". Empty if
