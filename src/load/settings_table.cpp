@@ -95,7 +95,7 @@ const std::array kRows{
     setting<&P::seed>(
         "seed",
         {.most = std::numeric_limits<std::int64_t>::max(), .raced = false},  // the seed of a race decides
-        "of Poisson arrivals: another one gives other arrivals"),
+        "of Poisson arrivals, and of the pauses before a connection is dialled again"),
     setting<&P::phase>(
         "phase", {.has_meaning = when<&P::has_schedule>, .needs = kNeedsSchedule},
         "with -R or -i, when the connections begin: spread over the interval, or all together in one "

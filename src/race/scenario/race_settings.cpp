@@ -54,7 +54,7 @@ const std::array kRows{
                        .heading = kRace},
                       "length of a turn; not with -m"),
     setting<&S::seed>("seed", {.most = std::numeric_limits<std::int64_t>::max(), .heading = kRace},
-                      "of the random order; printed with the result"),
+                      "of the random order, and of the arrivals of its loads; printed with the result"),
     setting<&S::reference>(
         "reference", {.value = "NAME", .standard = "the first", .heading = kContestants, .placed = true},
         "whom the others are compared with"),
@@ -62,7 +62,11 @@ const std::array kRows{
         "connect_timeout", {.least = kInstant, .standard = "10s", .table = "limits"},
         "give a connection up that takes longer"),
     setting<&S::limits, &LimitPlan::request_timeout>(
-        "request_timeout", {.least = kInstant, .standard = "5s", .heading = kLoad, .table = "limits"},
+        "request_timeout",
+        {.least = kInstant,
+         .standard = "5s; 1s where messages may be lost",
+         .heading = kLoad,
+         .table = "limits"},
         "give a request up that takes longer: the contestant has failed"),
     setting<&S::limits, &LimitPlan::idle_timeout>("idle_timeout",
                                                   {.least = kInstant, .standard = "60s", .table = "limits"},
