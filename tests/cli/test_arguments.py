@@ -13,7 +13,8 @@ class Arguments(Case):
     def test_a_program_without_its_folder_says_where_it_has_looked(self):
         os.mkdir(self.path("bin"))
         alone = shutil.copy(JOUST, self.path("bin"))
-        self.refused(run("race", "first-look", program=alone), self.path("share/joust/scenarios"), "is not there")
+        looked = run("race", "first-look", program=alone)
+        self.refused(looked, self.path("share/joust/scenarios"), "is not there")
         self.assertIn(self.path("lib/joust/"), run("engines", program=alone).stdout)
 
     def test_equal_contestants_have_numbers(self):

@@ -2,8 +2,10 @@
 """What a server says: a line for people on a terminal, JSON lines to programs."""
 
 import json
+import os
 import signal
 import socket
+import time
 import unittest
 
 from on_terminal import OnTerminal
@@ -25,6 +27,21 @@ class Serve(Case):
         load = run("load", "-p", "echo", "--connect", line.split()[2], "-c", 2, "-m", 100)
         self.assertEqual(load.returncode, 0, load.stderr)
         self.assertEqual(self.end(server), "stopped after 2 connections: 6,400 bytes received, 6,400 sent\n")
+
+    def test_a_server_with_one_loop_has_one_thread_which_sleeps_while_nothing_comes(self):
+        def wakes(process):
+            with open(f"/proc/{process}/status", encoding="utf-8") as status:
+                return next(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt"))
+
+        for engine in ("epoll", "poll", "select"):
+            with self.subTest(engine), Server("-e", engine, "-p", "echo") as server:
+                load = run("load", "-p", "echo", "--connect", server.address, "-c", 3, "-m", 5)
+                self.assertEqual(load.returncode, 0, load.stderr)
+                self.assertEqual(len(os.listdir(f"/proc/{server.process.pid}/task")), 1)
+                time.sleep(0.5)  # what ended connections leave is looked after
+                before = wakes(server.process.pid)
+                time.sleep(1)
+                self.assertLessEqual(wakes(server.process.pid) - before, 1)
 
     def test_an_address_of_http_is_one_for_a_browser(self):
         server = OnTerminal("serve", "-p", "http", "-e", "threads")
