@@ -80,7 +80,7 @@ class Report(Case):
             self.assertIn(cell, both_blocks)
         self.assertIn("memory, server", run("report", self.result, "--table", "resources").stdout)
         self.refused(run("report", self.result, "--table", "matrix"),
-                     "none of its cases has a table 'matrix'")
+                     "none of its cases has the table 'matrix'")
         self.refused(run("report", self.result, "--table", "result"), "did you mean 'results'?")
 
     def test_pictures_are_whole_documents(self):

@@ -263,7 +263,8 @@ TEST_P(DialTo, TheNextEndpointWhenOneRefuses) {
   EXPECT_EQ(dialling.tally().failures(), 0U);
 }
 
-// The server cannot accept these for lack of descriptors; the deadline ends them.
+// The server cannot accept these for lack of descriptors; the deadline ends them. A thread or an event loop
+// that gets no descriptor is a fault of this side.
 TEST_P(DialFromOneLoop, ToMoreThanThereAreDescriptorsFor) {
   const Counterpart server(Manner::in_pieces);
   AskingService asking({.deadline = std::chrono::milliseconds(100)});
@@ -272,7 +273,12 @@ TEST_P(DialFromOneLoop, ToMoreThanThereAreDescriptorsFor) {
   dialling.run().wait();
   EXPECT_EQ(asking.opened + asking.refusals().size(), 400U);
   EXPECT_EQ(asking.opened, asking.answered + asking.failed + asking.cut_short + asking.timed_out);
-  for (const Failure& refusal : asking.refusals()) EXPECT_EQ(refusal.stage, Stage::connect);
+  for (const Failure& refusal : asking.refusals()) {
+    const bool is_short_here =
+        refusal.stage == Stage::local && (refusal.error == EMFILE || refusal.error == EAGAIN);
+    EXPECT_TRUE(refusal.stage == Stage::connect || is_short_here)
+        << stage_name(refusal.stage) << ", error " << refusal.error << ": " << refusal.detail;
+  }
 }
 
 TEST_P(DialTo, StoppedWhileConnecting) {
