@@ -83,6 +83,15 @@ void each_field(T& object, See see) {
   });
 }
 
+// Calls `see(name, member, same)` for each member of a struct and the same member of another one.
+template <typename T, typename See>
+void each_field_of(T& object, const T& other, See see) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (see(kFieldNames<T>[I], boost::pfr::get<I>(object), boost::pfr::get<I>(other)), ...);
+  }
+  (std::make_index_sequence<kFieldNames<T>.size()>());
+}
+
 // The words of an enum whose values are 0, 1, 2, ..., in their order.
 template <typename E>
 inline constexpr auto kWordsOf = [] {

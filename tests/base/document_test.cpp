@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/document.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -123,11 +124,68 @@ TEST(Document, IsRefusedForAValueOfAnotherTypeOrRange) {
             "contestants[1].summary.failure: is null, and should be a string");
 }
 
-TEST(Document, MayHaveOtherKeysAndLackOptionalOnes) {
+TEST(Document, MayHaveOtherKeysAndLackRareOnes) {
   EXPECT_EQ(message_for("/new", 1), "");
-  const auto read = from_document<Summary>(Json::object());
+  const auto read = from_document<Summary>({{"ratio", nullptr}});
   EXPECT_FALSE(read.ratio);
   EXPECT_FALSE(read.failure);
+  EXPECT_EQ(message_for("/contestants/0/summary", Json::object()),
+            "contestants[0].summary.ratio: is missing, and should be there");
+}
+
+// A time in seconds in memory, and in milliseconds in documents.
+struct Milliseconds {
+  double s = 0;
+};
+// A range that is two members of its object: "delay_least" and "delay_most".
+struct Range {
+  int least = 0, most = 0;
+};
+struct Formed {
+  std::string name{};
+  Milliseconds delay_ms{};
+  Range range{};
+  Rare<Range> other{};
+};
+
+}  // namespace
+namespace documents {
+
+template <>
+struct Form<Milliseconds> {
+  static double of(const Milliseconds& time) { return time.s * 1e3; }
+  static Milliseconds from(double ms, const std::string& way) {
+    if (ms < 0) refuse(way, "negative", "a time");
+    return {ms / 1e3};
+  }
+};
+
+template <>
+struct Form<Range> {
+  static void add(Json& object, std::string_view name, const Range& range) {
+    object[fmt::format("{}_least", name)] = range.least;
+    object[fmt::format("{}_most", name)] = range.most;
+  }
+  static void take(const Json& object, const std::string& way, std::string_view name, Range& range) {
+    read(object.at(fmt::format("{}_least", name)), way, range.least);
+    read(object.at(fmt::format("{}_most", name)), way, range.most);
+  }
+};
+
+}  // namespace documents
+namespace {
+
+TEST(Document, HasTheFormOfATypeThatHasOne) {
+  const Formed formed{.name = "a", .delay_ms = {0.25}, .range = {1, 2}};
+  const Json json = to_document(formed);
+  EXPECT_EQ(json.dump(), R"({"name":"a","delay_ms":250.0,"range_least":1,"range_most":2})");
+  const auto read = from_document<Formed>(json);
+  EXPECT_EQ(read.delay_ms.s, 0.25);
+  EXPECT_EQ(read.range.most, 2);
+  EXPECT_FALSE(read.other);
+  Json wrong = json;
+  wrong["delay_ms"] = -1;
+  EXPECT_THROW(from_document<Formed>(wrong), WrongDocument);
 }
 
 }  // namespace

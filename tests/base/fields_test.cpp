@@ -46,6 +46,19 @@ TEST(Fields, AreSeenInTheirOrderAndCanBeChanged) {
   EXPECT_EQ(seen, 5);
 }
 
+TEST(Fields, OfTwoStructsAreSeenTogether) {
+  Plain plain;
+  Plain other;
+  other.first = 3;
+  std::size_t seen = 0;
+  each_field_of(plain, other, [&](std::string_view, auto& member, const auto& same) {
+    member = same;
+    ++seen;
+  });
+  EXPECT_EQ(plain.first, 3);
+  EXPECT_EQ(seen, 5);
+}
+
 TEST(Words, AreThoseOfTheSource) {
   EXPECT_EQ(kWordsOf<Colour>.size(), 3);
   EXPECT_EQ(word_of(Colour::red), "red");
