@@ -28,7 +28,7 @@ Latencies latencies_of(const Distribution& all) {
 }
 
 Duration length_of(const LoadResult& load) {
-  return load.window ? load.window->to - load.window->from : Duration{};
+  return load.window_ns ? load.window_ns->to - load.window_ns->from : Duration{};
 }
 
 // Returns whether the sessions take part in the run of a load. Client sessions of a program's own do not.
@@ -41,23 +41,23 @@ bool takes_part(const LoadRun& run, const LoadResult& load) {
 ClientResult result_of(const LoadRun& run, const LoadResult& load, const Tally& tally) {
   const bool measured = takes_part(run, load);
   ClientResult result{.connections_opened = tally.opened,
-                      .connections_failed = measured ? load.connections_failed : tally.failures(),
+                      .connections_failed = measured ? load.connections.failed : tally.failures(),
                       .reconnects = load.reconnects,
                       .handovers = load.handovers,
                       .messages_sent = load.messages.sent,
                       .messages_verified = load.messages.verified,
                       .messages_failed = load.messages.failed,
-                      .messages_lost = load.messages.lost,
+                      .messages_lost = load.messages.lost.value_or(0),
                       .messages_in_flight = load.messages.in_flight,
-                      .bytes_sent = load.total_bytes_sent,
-                      .bytes_received = load.total_bytes_received,
+                      .bytes_sent = load.bytes.total_sent,
+                      .bytes_received = load.bytes.total_received,
                       .window = length_of(load),
                       .messages_per_s = load.throughput_per_s,
-                      .latencies = latencies_of(load.latency),
-                      .uncorrected = latencies_of(load.uncorrected_latency),
+                      .latencies = latencies_of(load.latency_ns),
+                      .uncorrected = latencies_of(load.uncorrected_latency()),
                       .interrupted = load.interrupted,
                       .failures = load.errors,
-                      .complaints = measured ? load.complaints : tally.complaints(),
+                      .complaints = measured ? load.messages_of_errors : tally.complaints(),
                       .notes = load.notes,
                       .groups = load.groups};
   for (std::size_t stage = 0; !measured && stage < kStages; ++stage)

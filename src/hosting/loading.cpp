@@ -48,8 +48,8 @@ void Loading::drive(const EngineOptions& options, const Limits& limits, const Ta
 
 LoadResult Loading::result(const Usage& used, bool interrupted) const {
   LoadResult result = conclude(run_, used, interrupted, Clock::now());
-  result.total_bytes_sent = tally_.sent;
-  result.total_bytes_received = tally_.received;
+  result.bytes.total_sent = tally_.sent;
+  result.bytes.total_received = tally_.received;
   result.notes = tally_.notes();
   result.missing = tally_.missing();
   result.groups = asking_->results();

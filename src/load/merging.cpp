@@ -5,49 +5,37 @@
 
 #include <algorithm>
 #include <cassert>
+#include <concepts>
+#include <string_view>
+#include <type_traits>
 
+#include "base/document.hpp"
 #include "load/settings.hpp"
 
 namespace joust {
 namespace {
 
-constexpr std::size_t kMostComplaints = 8;  // of each part; the parts are few
+constexpr std::size_t kMostTexts = 8;  // of each part; the parts are few
 
-void add(Recorder::Counts& sum, const Recorder::Counts& more) {
-  sum.sent += more.sent;
-  sum.verified += more.verified;
-  sum.latency_sum_ns += more.latency_sum_ns;
-  sum.failed += more.failed;
-  sum.in_flight += more.in_flight;
-  sum.answered += more.answered;
-  sum.never_answered += more.never_answered;
-  sum.bytes_sent += more.bytes_sent;
-  sum.bytes_received += more.bytes_received;
-  sum.lost += more.lost;
-  sum.late += more.late;
-  sum.duplicated += more.duplicated;
-  sum.beside += more.beside;
-  sum.unsent += more.unsent;
-  sum.never_sent += more.never_sent;
-  sum.open_at_opening += more.open_at_opening;
-  sum.open_at_close += more.open_at_close;
-  sum.oldest_open = std::max(sum.oldest_open, more.oldest_open);
+// The members of which the greatest is that of the whole. Most others are added.
+constexpr std::string_view kGreatest[] = {"oldest_open_ns", "duration_s", "over_s"};
+
+void add(std::vector<std::string>& sum, const std::vector<std::string>& more) {
+  for (std::size_t i = 0; i < std::min(more.size(), kMostTexts); ++i)
+    if (std::ranges::find(sum, more[i]) == sum.end()) sum.push_back(more[i]);
 }
 
-void add_slices(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>& more) {
+void add(std::vector<std::uint64_t>& sum, const std::vector<std::uint64_t>& more) {
   sum.resize(std::max(sum.size(), more.size()));
   for (std::size_t i = 0; i < more.size(); ++i) sum[i] += more[i];
 }
 
-void add_texts(std::vector<std::string>& sum, const std::vector<std::string>& more, const std::string& name) {
-  for (std::size_t i = 0; i < std::min(more.size(), kMostComplaints); ++i) {
-    std::string text = name.empty() ? more[i] : name + ": " + more[i];
-    if (std::ranges::find(sum, text) == sum.end()) sum.push_back(std::move(text));
-  }
+void add(decltype(LoadResult::errors)& sum, const decltype(LoadResult::errors)& more) {
+  for (std::size_t stage = 0; stage < kStages; ++stage) sum[stage] += more[stage];
 }
 
 // Keeps the counts of all parts that have them.
-void add_groups(std::vector<ResultGroup>& sum, const std::vector<ResultGroup>& more) {
+void add(std::vector<ResultGroup>& sum, const std::vector<ResultGroup>& more) {
   for (const ResultGroup& group : more) {
     auto into = std::ranges::find(sum, group.name, &ResultGroup::name);
     if (into == sum.end()) into = sum.insert(sum.end(), ResultGroup{.name = group.name, .figures = {}});
@@ -64,35 +52,38 @@ void add_groups(std::vector<ResultGroup>& sum, const std::vector<ResultGroup>& m
   }
 }
 
-void add(LoadResult& sum, const LoadPart& part) {
-  const LoadResult& more = part.result;
-  sum.plan.connections += more.plan.connections;
-  sum.plan.rate_per_s += more.plan.rate_per_s;
-  sum.interrupted |= more.interrupted;
-  sum.connections_ok += more.connections_ok;
-  sum.connections_failed += more.connections_failed;
-  sum.reconnects += more.reconnects;
-  sum.handovers += more.handovers;
-  sum.unverified |= more.unverified;
-  sum.lossy |= more.lossy;
-  add(sum.messages, more.messages);
-  sum.total_bytes_sent += more.total_bytes_sent;
-  sum.total_bytes_received += more.total_bytes_received;
-  if (!sum.window) sum.window = more.window;
-  sum.duration_s = std::max(sum.duration_s, more.duration_s);
-  sum.latency.merge(more.latency);
-  sum.uncorrected_latency.merge(more.uncorrected_latency);
-  sum.send_lateness.merge(more.send_lateness);
-  add_slices(sum.slices, more.slices);
-  const std::uint64_t peak = sum.usage.peak_memory_bytes + more.usage.peak_memory_bytes;
-  sum.usage = sum.usage + more.usage;
-  sum.usage.peak_memory_bytes = peak;
-  sum.usage_s = std::max(sum.usage_s, more.usage_s);
-  for (std::size_t stage = 0; stage < kStages; ++stage) sum.errors[stage] += more.errors[stage];
-  add_texts(sum.complaints, more.complaints, part.name);
-  add_texts(sum.notes, more.notes, {});
-  add_texts(sum.missing, more.missing, {});
-  add_groups(sum.groups, more.groups);
+// The window is that of the first part that has one.
+void add(std::optional<LoadResult::Window>& sum, const std::optional<LoadResult::Window>& more) {
+  if (!sum) sum = more;
+}
+
+void add(LoadPlan& sum, const LoadPlan& more) {
+  sum.connections += more.connections;
+  sum.rate_per_s += more.rate_per_s;
+}
+
+void add(Distribution& sum, const Distribution& more) {
+  sum.merge(more);
+}
+
+void add(bool& sum, bool more) {
+  sum |= more;
+}
+
+template <typename T>
+void add_member(std::string_view name, T& sum, const T& more) {
+  if constexpr (std::same_as<T, Duration> || (std::is_arithmetic_v<T> && !std::same_as<T, bool>)) {
+    sum = std::ranges::count(kGreatest, name) > 0 ? std::max(sum, more) : sum + more;
+  } else if constexpr (requires { add(sum, more); }) {
+    add(sum, more);
+  } else if constexpr (documents::kIsRare<T>) {
+    if (more && sum) add_member(name, *sum, *more);
+    if (more && !sum) sum = more;
+  } else {
+    each_field_of(sum, more, [](std::string_view key, auto& to, const auto& from) {
+      add_member<std::remove_cvref_t<decltype(to)>>(key, to, from);
+    });
+  }
 }
 
 }  // namespace
@@ -103,7 +94,12 @@ LoadResult merged(std::span<const LoadPart> parts) {
   sum.plan = parts.front().result.plan;
   sum.plan.connections = 0;
   sum.plan.rate_per_s = 0;
-  for (const LoadPart& part : parts) add(sum, part);
+  for (const LoadPart& part : parts) {
+    LoadResult more = part.result;
+    if (!part.name.empty())
+      for (std::string& text : more.messages_of_errors) text = part.name + ": " + text;
+    add_member("", sum, more);
+  }
   sum.throughput_per_s = sum.rate_s() > 0 ? static_cast<double>(sum.messages.verified) / sum.rate_s() : 0;
   return sum;
 }

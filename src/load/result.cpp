@@ -25,7 +25,47 @@ double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
   return static_cast<double>(messages) * gap_s / static_cast<double>(plan.connections);
 }
 
+double number_of(const Rare<std::uint64_t>& count) {
+  return static_cast<double>(count.value_or(0));
+}
+
+// Returns the counts that a load of this kind has.
+LoadResult::Messages messages_of(const LoadPlan& plan, bool lossy, const Recorder::Counts& counts) {
+  LoadResult::Messages messages{.sent = counts.sent,
+                                .verified = counts.verified,
+                                .failed = counts.failed,
+                                .in_flight = counts.in_flight};
+  if (lossy) {
+    messages.lost = counts.lost;
+    messages.late = counts.late;
+    messages.duplicated = counts.duplicated;
+  }
+  if (plan.turns) messages.beside = counts.beside;
+  if (plan.open_loop()) {
+    messages.due = counts.sent + counts.never_sent;
+    messages.unsent = counts.unsent;
+    messages.open_at_opening = counts.open_at_opening;
+    messages.open_at_close = counts.open_at_close;
+  }
+  return messages;
+}
+
 }  // namespace
+
+Usage LoadResult::usage() const {
+  return {.user_s = cpu.user_s,
+          .system_s = cpu.system_s,
+          .voluntary_switches = switches.voluntary,
+          .involuntary_switches = switches.involuntary,
+          .peak_memory_bytes = peak_memory_bytes};
+}
+
+void LoadResult::set_usage(const Usage& usage) {
+  cpu.user_s = usage.user_s;
+  cpu.system_s = usage.system_s;
+  switches = {.voluntary = usage.voluntary_switches, .involuntary = usage.involuntary_switches};
+  peak_memory_bytes = usage.peak_memory_bytes;
+}
 
 // With latencies of L, R * L requests of a rate R are in flight, although nobody falls behind. Without a
 // warm-up the window opens with none of them, so the requests that even the shortest latency keeps in flight
@@ -33,10 +73,11 @@ double time_of_schedule_s(const LoadPlan& plan, std::uint64_t messages) {
 double LoadResult::fell_behind() const {
   if (!plan.open_loop()) return 0;
   const bool cold = plan.warmup == Duration{} && !plan.turns;
-  const double usual = cold ? plan.rate_per_s * static_cast<double>(latency.min()) / 1e9 : 0;
-  double grown = static_cast<double>(messages.open_at_close) - static_cast<double>(messages.open_at_opening);
-  if (grown > 0) grown = std::clamp(static_cast<double>(messages.open_at_close) - usual, 0.0, grown);
-  return std::max(0.0, static_cast<double>(messages.unsent) + grown);
+  const double usual = cold ? plan.rate_per_s * static_cast<double>(latency_ns.min()) / 1e9 : 0;
+  const double at_close = number_of(messages.open_at_close);
+  double grown = at_close - number_of(messages.open_at_opening);
+  if (grown > 0) grown = std::clamp(at_close - usual, 0.0, grown);
+  return std::max(0.0, number_of(messages.unsent) + grown);
 }
 
 std::optional<double> LoadResult::achieved() const {
@@ -47,18 +88,17 @@ std::optional<double> LoadResult::achieved() const {
 std::optional<double> LoadResult::answered() const {
   const auto kept = achieved();
   if (!kept) return std::nullopt;
-  const auto without_reply = static_cast<double>(messages.failed + messages.lost);
+  const double without_reply = static_cast<double>(messages.failed) + number_of(messages.lost);
   return std::max(0.0, *kept - without_reply / static_cast<double>(due()));
 }
 
 bool LoadResult::kept_rate() const {
   if (!plan.open_loop() || due() == 0) return true;
   constexpr double kDeviations = 3;  // of the difference of two counts
-  const auto open = static_cast<double>(messages.open_at_opening + messages.open_at_close);
+  const double open = number_of(messages.open_at_opening) + number_of(messages.open_at_close);
   const double by_chance = kDeviations * std::sqrt(open);
-  const double unsent = static_cast<double>(messages.unsent),
-               most = (1 - kKeptShare) * static_cast<double>(due());
-  return unsent <= most && fell_behind() <= most + by_chance;
+  const double most = (1 - kKeptShare) * static_cast<double>(due());
+  return number_of(messages.unsent) <= most && fell_behind() <= most + by_chance;
 }
 
 double LoadResult::rate_s() const {
@@ -81,28 +121,45 @@ std::optional<double> LoadResult::number(std::string_view group_name, std::strin
   return std::nullopt;
 }
 
-LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
+LoadResult no_result(const LoadPlan& plan) {
   LoadResult result;
-  result.plan = run.plan();
+  result.plan = plan;
+  result.messages = messages_of(plan, false, {});
+  if (plan.open_loop()) {
+    result.uncorrected_latency_ns.emplace();
+    result.send_lateness_ns.emplace();
+  }
+  return result;
+}
+
+LoadResult conclude(const LoadRun& run, const Usage& usage, bool interrupted, Time ended) {
+  const Recorder::Counts counts = run.recorder().counts();
+  LoadResult result = no_result(run.plan());
   result.interrupted = interrupted;
-  result.lossy = run.lossy();
-  result.latency = run.recorder().latencies();
-  result.connections_failed = run.connections_failed();
-  result.connections_ok = run.plan().connections - result.connections_failed;
+  result.connections = {.ok = run.plan().connections - run.connections_failed(),
+                        .failed = run.connections_failed(),
+                        .answered = counts.answered,
+                        .never_answered = counts.never_answered};
   result.reconnects = run.reconnects();
   result.handovers = run.handovers();
-  result.uncorrected_latency = run.recorder().uncorrected_latencies();
-  result.send_lateness = run.recorder().send_lateness();
-  result.messages = run.recorder().counts();
-  result.usage = usage;
-  result.complaints = run.complaints();
+  result.messages = messages_of(run.plan(), run.lossy(), counts);
+  result.oldest_open_ns = counts.oldest_open;
+  result.bytes.sent = counts.bytes_sent;
+  result.bytes.received = counts.bytes_received;
+  result.latency_ns = run.recorder().latencies();
+  if (run.plan().open_loop()) {
+    result.uncorrected_latency_ns = run.recorder().uncorrected_latencies();
+    result.send_lateness_ns = run.recorder().send_lateness();
+  }
+  result.set_usage(usage);
+  result.messages_of_errors = run.complaints();
   for (std::size_t stage = 0; stage < kStages; ++stage)
     result.errors[stage] = run.failures(static_cast<Stage>(stage));
   const Time opens = run.opens().value_or(ended);
   const Time closes = std::min(run.closes().value_or(ended), ended);
   const Duration open = run.windows(ended);
   if (open > Duration{}) {
-    result.window = {run.first_opens().value_or(opens), closes};
+    result.window_ns = {run.first_opens().value_or(opens), closes};
     result.duration_s = std::chrono::duration<double>(open + awaited_after(run, closes)).count();
     result.throughput_per_s = static_cast<double>(result.messages.verified) / result.rate_s();
     result.slices = run.recorder().parts(open, kSlices);

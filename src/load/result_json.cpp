@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
-#include <map>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
+#include <string_view>
 #include <utility>
 
-#include "base/error_words.hpp"
+#include "base/document.hpp"
 #include "load/plan_json.hpp"
 #include "measure/histogram.hpp"
 
@@ -21,257 +20,211 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The content of a key of a document: numbers of the result, which are from 0 on, or something else.
-enum class Holds : std::uint8_t { numbers, other };
+// The figures of a distribution, as documents have them.
+struct Percentiles {
+  double mean = 0;
+  std::uint64_t min = 0;
+  std::optional<std::uint64_t> p50{}, p75{}, p90{}, p95{}, p99{}, p999{}, p9999{};
+  std::uint64_t max = 0, samples = 0;
+};
 
-// The keys of a document that are no groups of figures: those of the result, and those of the program.
-const std::map<std::string_view, Holds> kOtherKeys{{"schema", Holds::other},
-                                                   {"protocol", Holds::other},
-                                                   {"plugin", Holds::other},
-                                                   {"address", Holds::other},
-                                                   {"engine", Holds::other},
-                                                   {"threads", Holds::other},
-                                                   {"wait", Holds::other},
-                                                   {"knobs", Holds::other},
-                                                   {"build", Holds::other},
-                                                   {"socket", Holds::other},
-                                                   {"options", Holds::other},
-                                                   {"plan", Holds::other},
-                                                   {"interrupted", Holds::other},
-                                                   {"connections", Holds::numbers},
-                                                   {"reconnects", Holds::numbers},
-                                                   {"handovers", Holds::numbers},
-                                                   {"messages", Holds::numbers},
-                                                   {"oldest_open_ns", Holds::numbers},
-                                                   {"bytes", Holds::numbers},
-                                                   {"window_ns", Holds::numbers},
-                                                   {"window_utc_ns", Holds::other},
-                                                   {"hosts", Holds::other},
-                                                   {"start_spread_ns", Holds::other},
-                                                   {"duration_s", Holds::numbers},
-                                                   {"throughput_per_s", Holds::numbers},
-                                                   {"latency_ns", Holds::numbers},
-                                                   {"histogram_ns", Holds::numbers},
-                                                   {"uncorrected_latency_ns", Holds::numbers},
-                                                   {"uncorrected_histogram_ns", Holds::numbers},
-                                                   {"send_lateness_ns", Holds::numbers},
-                                                   {"send_lateness_histogram_ns", Holds::numbers},
-                                                   {"slices", Holds::numbers},
-                                                   {"cpu", Holds::numbers},
-                                                   {"switches", Holds::numbers},
-                                                   {"peak_memory_bytes", Holds::numbers},
-                                                   {"errors", Holds::numbers},
-                                                   {"messages_of_errors", Holds::other},
-                                                   {"notes", Holds::other},
-                                                   {"missing", Holds::other}};
+// Those that the buckets do not tell.
+struct Exact {
+  double mean = 0;
+  std::uint64_t min = 0, max = 0;
+};
 
-Json latency_json(const Distribution& latency) {
-  static constexpr std::array<std::pair<const char*, double>, 7> kPercentiles{{{"p50", 0.5},
-                                                                               {"p75", 0.75},
-                                                                               {"p90", 0.9},
-                                                                               {"p95", 0.95},
-                                                                               {"p99", 0.99},
-                                                                               {"p999", 0.999},
-                                                                               {"p9999", 0.9999}}};
-  Json json{{"mean", latency.mean()}, {"min", latency.min()}};
-  for (const auto& [name, quantile] : kPercentiles) {
-    const auto value = latency.percentile(quantile);
-    json[name] = value ? Json(*value) : Json(nullptr);
-  }
-  json["max"] = latency.max();
-  json["samples"] = latency.count();
-  return json;
+Percentiles percentiles_of(const Distribution& values) {
+  return {.mean = values.mean(),
+          .min = values.min(),
+          .p50 = values.percentile(0.5),
+          .p75 = values.percentile(0.75),
+          .p90 = values.percentile(0.9),
+          .p95 = values.percentile(0.95),
+          .p99 = values.percentile(0.99),
+          .p999 = values.percentile(0.999),
+          .p9999 = values.percentile(0.9999),
+          .max = values.max(),
+          .samples = values.count()};
 }
 
-// Returns whether a number is measured, and not counted.
-bool is_measured(const std::string& key) {
-  return key.ends_with("_s") || key == "mean";
+// The buckets of a distribution: the value that percentile() reports, and the count.
+using Buckets = std::vector<std::vector<std::uint64_t>>;
+
+Buckets buckets_of(const Distribution& values) {
+  Buckets buckets;
+  for (const Distribution::Bucket& bucket : values.buckets())
+    buckets.push_back({std::min(bucket.high_ns, values.max()), bucket.count});
+  return buckets;
 }
 
-// Throws std::invalid_argument for a number that no load has: whoever adds results would make nonsense of it.
-void check_numbers(const std::string& path, const std::string& key, const Json& value) {
-  constexpr double kMost = 1e18;
-  if (value.is_structured())
-    for (const auto& [name, member] : value.items())
-      check_numbers(value.is_array() ? fmt::format("{}[{}]", path, name) : path + "." + name,
-                    value.is_array() ? key : name, member);
-  if (!value.is_number()) return;
-  const auto number = value.get<double>();
-  if (!(number >= 0 && number <= kMost))
-    throw std::invalid_argument(fmt::format("{}: is {}, and should be from 0 to 1e18", path, value.dump()));
-  if (!is_measured(key) && value.is_number_float())
-    throw std::invalid_argument(fmt::format("{}: is {}, and should be a whole number", path, value.dump()));
+// Returns the key of the buckets of "latency_ns" or "send_lateness_ns": "histogram_ns",
+// "send_lateness_histogram_ns".
+std::string buckets_key(std::string_view figures_key) {
+  constexpr std::string_view kLatency = "latency_ns", kUnit = "ns";
+  figures_key.remove_suffix(figures_key.ends_with(kLatency) ? kLatency.size() : kUnit.size());
+  return std::string(figures_key) + "histogram_ns";
 }
 
-// Returns the buckets by the values that percentile() reports.
-Json histogram_json(const Distribution& latency) {
-  Json json = Json::array();
-  for (const Distribution::Bucket& bucket : latency.buckets())
-    json.push_back({std::min(bucket.high_ns, latency.max()), bucket.count});
-  return json;
+constexpr const char* kBuckets[] = {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"};
+
+// The members of the document of a load of several hosts that are of none of the structs.
+constexpr std::string_view kOfHosts[] = {"hosts", "start_spread_ns"};
+
+template <typename... Structs>
+bool is_member_of(std::string_view key) {
+  return (... || (std::ranges::count(kFieldNames<Structs>, key) > 0));
 }
 
-// Adds a distribution: its figures, and its buckets.
-void add_distribution(Json& document, const std::string& latency_key, const std::string& histogram_key,
-                      const Distribution& distribution) {
-  document[latency_key] = latency_json(distribution);
-  document[histogram_key] = histogram_json(distribution);
+bool is_figure_of_result(std::string_view key) {
+  return std::ranges::count(kBuckets, key) > 0 || (key != "plan" && is_member_of<LoadResult>(key));
 }
 
-// The sum is that of the mean. It is exact up to 2^52 ns, 52 days of latencies together.
-Distribution distribution_from(const Json& document, const char* latency_key, const char* histogram_key) {
-  const Json& figures = document.at(latency_key);
-  std::vector<Distribution::Bucket> buckets;
-  std::uint64_t count = 0;
-  for (const Json& bucket : document.at(histogram_key)) {
-    buckets.push_back(Histogram::bucket_with(bucket.at(0), bucket.at(1)));
-    count += buckets.back().count;
-  }
-  const double sum_ns = figures.at("mean").get<double>() * static_cast<double>(count);
-  return {std::move(buckets), figures.at("min"), figures.at("max"),
-          static_cast<std::uint64_t>(std::llround(sum_ns))};
+bool is_group(std::string_view key) {
+  return !is_figure_of_result(key) && !is_member_of<LoadResult, LoadProgram, LoadChoices>(key) &&
+         std::ranges::count(kOfHosts, key) == 0;
 }
 
-// Returns the ends of the window on the clock that all processes of the machine share.
-Json window_json(const std::optional<LoadResult::Window>& window) {
-  if (!window) return nullptr;
-  return {{"from", window->from.time_since_epoch() / Duration(1)},
-          {"to", window->to.time_since_epoch() / Duration(1)}};
-}
-
-std::optional<LoadResult::Window> window_from(const Json& window) {
-  if (window.is_null()) return std::nullopt;
-  return LoadResult::Window{.from = Time(Duration(window.at("from").get<std::int64_t>())),
-                            .to = Time(Duration(window.at("to").get<std::int64_t>()))};
-}
-
-Json errors_json(const LoadResult& result) {
-  Json json = Json::object();
-  for (std::size_t stage = 0; stage < kStages; ++stage)
-    if (result.errors[stage] > 0)
-      json[std::string(stage_name(static_cast<Stage>(stage)))] = result.errors[stage];
-  return json;
-}
-
-void read_errors(const Json& errors, LoadResult& result) {
-  for (const auto& [name, count] : errors.items()) {
-    std::size_t stage = 0;
-    while (stage < kStages && stage_name(static_cast<Stage>(stage)) != name) ++stage;
-    if (stage == kStages) throw std::invalid_argument(fmt::format("errors: '{}' is no stage", name));
-    result.errors[stage] = count;
-  }
-}
-
-Json messages_json(const LoadResult& result) {
-  const Recorder::Counts& counts = result.messages;
-  Json json{{"sent", counts.sent},
-            {"verified", counts.verified},
-            {"failed", counts.failed},
-            {"in_flight", counts.in_flight}};
-  if (result.unverified) json["unverified"] = true;
-  if (result.lossy) {
-    json["lost"] = counts.lost;
-    json["late"] = counts.late;
-    json["duplicated"] = counts.duplicated;
-  }
-  if (result.plan.turns) json["beside"] = counts.beside;
-  if (result.plan.open_loop()) {
-    json["due"] = result.due();
-    json["unsent"] = counts.unsent;
-    json["open_at_opening"] = counts.open_at_opening;
-    json["open_at_close"] = counts.open_at_close;
-  }
-  return json;
-}
-
-void read_messages(const Json& json, LoadResult& result) {
-  Recorder::Counts& counts = result.messages;
-  counts.sent = json.at("sent");
-  counts.verified = json.at("verified");
-  counts.failed = json.at("failed");
-  counts.in_flight = json.at("in_flight");
-  result.unverified = json.contains("unverified");
-  result.lossy = json.contains("lost");
-  if (result.lossy) {
-    counts.lost = json.at("lost");
-    counts.late = json.at("late");
-    counts.duplicated = json.at("duplicated");
-  }
-  result.plan.turns = json.contains("beside");
-  if (result.plan.turns) counts.beside = json.at("beside");
-  if (result.plan.open_loop()) {
-    const std::uint64_t due = json.at("due");
-    if (due < counts.sent) throw std::invalid_argument("messages: fewer were due than sent");
-    counts.never_sent = due - counts.sent;
-    counts.unsent = json.at("unsent");
-    counts.open_at_opening = json.at("open_at_opening");
-    counts.open_at_close = json.at("open_at_close");
-  }
-}
-
-ResultGroup::Figure figure_from(const Json& value) {
+ResultGroup::Figure figure_from(const Json& value, const std::string& way) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>();
   if (value.is_number()) return value.get<double>();
+  if (!value.is_string()) documents::refuse_value(way, value, "a number or a string");
   return value.get<std::string>();
 }
 
-std::vector<ResultGroup> groups_from(const Json& document) {
-  std::vector<ResultGroup> groups;
-  for (const auto& [key, value] : document.items()) {
-    if (kOtherKeys.contains(key)) continue;
-    ResultGroup group{.name = key, .figures = {}};
-    for (const auto& [name, figure] : value.items()) group.figures.emplace_back(name, figure_from(figure));
-    groups.push_back(std::move(group));
+}  // namespace
+
+namespace documents {
+
+template <>
+struct Form<Time> {
+  static std::int64_t of(Time time) { return time.time_since_epoch() / Duration(1); }
+  static Time from(std::int64_t ns, const std::string& /*way*/) { return Time(Duration(ns)); }
+};
+
+template <>
+struct Form<Duration> {
+  static std::int64_t of(Duration time) { return time.count(); }
+  static Duration from(std::int64_t ns, const std::string& /*way*/) { return Duration(ns); }
+};
+
+template <>
+struct Form<LoadPlan> {
+  static Json of(const LoadPlan& plan) { return plan_json(plan); }
+  static LoadPlan from(const Json& document, const std::string& way) {
+    auto plan = plan_from(document.dump());
+    if (!plan) throw WrongDocument(fmt::format("{}: {}", way, plan.error()));
+    return *plan;
   }
-  return groups;
+};
+
+// Failures by stage, without stages that have none.
+template <>
+struct Form<decltype(LoadResult::errors)> {
+  using Counts = nlohmann::ordered_map<std::string, std::uint64_t>;
+
+  static Counts of(const decltype(LoadResult::errors)& errors) {
+    Counts counts;
+    for (std::size_t stage = 0; stage < kStages; ++stage)
+      if (errors[stage] > 0) counts[std::string(stage_name(static_cast<Stage>(stage)))] = errors[stage];
+    return counts;
+  }
+  static decltype(LoadResult::errors) from(const Counts& counts, const std::string& way) {
+    decltype(LoadResult::errors) errors{};
+    for (const auto& [name, count] : counts) {
+      std::size_t stage = 0;
+      while (stage < kStages && stage_name(static_cast<Stage>(stage)) != name) ++stage;
+      if (stage == kStages) throw WrongDocument(fmt::format("{}: '{}' is no stage", way, name));
+      errors[stage] = count;
+    }
+    return errors;
+  }
+};
+
+// The figures, and the buckets under a key of their own.
+template <>
+struct Form<Distribution> {
+  static void add(Json& object, std::string_view name, const Distribution& values) {
+    object[std::string(name)] = to_document(percentiles_of(values));
+    object[buckets_key(name)] = to_document(buckets_of(values));
+  }
+
+  // The sum is that of the mean. It is exact up to 2^52 ns, 52 days of latencies together.
+  static void take(const Json& object, const std::string& way, std::string_view name, Distribution& values) {
+    const auto member = [&](const std::string& key, auto value) {
+      if (!object.contains(key)) refuse(way_below(way, key), "missing", "there");
+      read(object.at(key), way_below(way, key), value);
+      return value;
+    };
+    const auto exact = member(std::string(name), Exact{});
+    const std::string key = buckets_key(name);
+    std::vector<Distribution::Bucket> buckets;
+    std::uint64_t count = 0;
+    for (const auto& bucket : member(key, Buckets{})) {
+      if (bucket.size() != 2) refuse(way_below(way, key), "a list", "pairs of a value and a count");
+      buckets.push_back(Histogram::bucket_with(bucket[0], bucket[1]));
+      count += bucket[1];
+    }
+    const double sum_ns = exact.mean * static_cast<double>(count);
+    values = Distribution(std::move(buckets), exact.min, exact.max,
+                          static_cast<std::uint64_t>(std::llround(sum_ns)));
+  }
+};
+
+// An object for each group.
+template <>
+struct Form<std::vector<ResultGroup>> {
+  static void add(Json& object, std::string_view /*name*/, const std::vector<ResultGroup>& groups) {
+    add_groups(object, groups);
+  }
+  static void take(const Json& object, const std::string& way, std::string_view /*name*/,
+                   std::vector<ResultGroup>& groups) {
+    groups.clear();
+    for (const auto& [key, value] : object.items()) {
+      if (!is_group(key)) continue;
+      ResultGroup& group = groups.emplace_back(ResultGroup{.name = key, .figures = {}});
+      if (!value.is_object()) refuse_value(way_below(way, key), value, "an object");
+      for (const auto& [name, figure] : value.items())
+        group.figures.emplace_back(name, figure_from(figure, way_below(way_below(way, key), name)));
+    }
+  }
+};
+
+}  // namespace documents
+
+namespace {
+
+// Throws WrongDocument for a number that no load has: whoever adds results would make nonsense of it.
+void check_numbers(const std::string& way, const Json& value) {
+  constexpr double kMost = 1e18;
+  for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
+    check_numbers(documents::way_below(way, i), value[i]);
+  if (value.is_object())
+    for (const auto& [name, member] : value.items()) check_numbers(documents::way_below(way, name), member);
+  if (!value.is_number()) return;
+  const auto number = value.get<double>();
+  if (!(number >= 0 && number <= kMost)) documents::refuse(way, value.dump(), "from 0 to 1e18");
+}
+
+// Throws WrongDocument if an object lacks one of these members.
+void require(const Json& object, const std::string& way, std::initializer_list<const char*> members) {
+  for (const char* key : members)
+    if (!object.contains(key)) documents::refuse(documents::way_below(way, key), "missing", "there");
 }
 
 LoadResult read(const Json& document) {
-  for (const auto& [key, value] : document.items())
-    if (const auto known = kOtherKeys.find(key); known != kOtherKeys.end() && known->second == Holds::numbers)
-      check_numbers(key, key, value);
-  LoadResult result;
-  auto plan = plan_from(document.at("plan").dump());
-  if (!plan) throw std::invalid_argument("plan: " + plan.error());
-  result.plan = *plan;
-  result.interrupted = document.at("interrupted");
-  const Json& connections = document.at("connections");
-  result.connections_ok = connections.at("ok");
-  result.connections_failed = connections.at("failed");
-  result.reconnects = document.at("reconnects");
-  result.handovers = document.at("handovers");
-  read_messages(document.at("messages"), result);
-  result.messages.answered = connections.at("answered");
-  result.messages.never_answered = connections.at("never_answered");
-  result.messages.oldest_open = Duration(document.at("oldest_open_ns").get<std::int64_t>());
-  const Json& bytes = document.at("bytes");
-  result.messages.bytes_sent = bytes.at("sent");
-  result.messages.bytes_received = bytes.at("received");
-  result.total_bytes_sent = bytes.at("total_sent");
-  result.total_bytes_received = bytes.at("total_received");
-  result.window = window_from(document.at("window_ns"));
-  result.duration_s = document.at("duration_s");
-  result.throughput_per_s = document.at("throughput_per_s");
-  result.latency = distribution_from(document, "latency_ns", "histogram_ns");
+  if (document.is_object())
+    for (const auto& [key, value] : document.items())
+      if (is_figure_of_result(key)) check_numbers(key, value);
+  auto result = from_document<LoadResult>(document);
+  const Json& messages = document.at("messages");
+  if (result.lossy()) require(messages, "messages", {"late", "duplicated"});
   if (result.plan.open_loop()) {
-    result.uncorrected_latency =
-        distribution_from(document, "uncorrected_latency_ns", "uncorrected_histogram_ns");
-    result.send_lateness = distribution_from(document, "send_lateness_ns", "send_lateness_histogram_ns");
+    require(messages, "messages", {"due", "unsent", "open_at_opening", "open_at_close"});
+    require(document, "", {"uncorrected_latency_ns", "send_lateness_ns"});
+    if (result.due() < result.messages.sent) throw WrongDocument("messages: fewer were due than sent");
   }
-  result.slices = document.at("slices").get<std::vector<std::uint64_t>>();
-  const Json& cpu = document.at("cpu");
-  const Json& switches = document.at("switches");
-  result.usage = {.user_s = cpu.at("user_s"),
-                  .system_s = cpu.at("system_s"),
-                  .voluntary_switches = switches.at("voluntary"),
-                  .involuntary_switches = switches.at("involuntary"),
-                  .peak_memory_bytes = document.at("peak_memory_bytes")};
-  result.usage_s = cpu.at("over_s");
-  read_errors(document.at("errors"), result);
-  result.complaints = document.at("messages_of_errors").get<std::vector<std::string>>();
-  result.notes = document.at("notes").get<std::vector<std::string>>();
-  result.missing = document.at("missing").get<std::vector<std::string>>();
-  result.groups = groups_from(document);
+  result.plan.turns = result.messages.beside.has_value();
   return result;
 }
 
@@ -283,52 +236,36 @@ void add_groups(Json& document, const std::vector<ResultGroup>& groups) {
       std::visit([&](const auto& value) { document[group.name][name] = value; }, figure);
 }
 
+void add_load(Json& document, const LoadProgram& program) {
+  documents::add_members(document, program);
+}
+
 void add_load(Json& document, const LoadResult& result) {
-  document["plan"] = plan_json(result.plan);
-  document["interrupted"] = result.interrupted;
-  document["connections"] = {{"ok", result.connections_ok},
-                             {"failed", result.connections_failed},
-                             {"answered", result.messages.answered},
-                             {"never_answered", result.messages.never_answered}};
-  document["reconnects"] = result.reconnects;
-  document["handovers"] = result.handovers;
-  document["messages"] = messages_json(result);
-  document["oldest_open_ns"] = result.messages.oldest_open.count();
-  document["bytes"] = {{"sent", result.messages.bytes_sent},
-                       {"received", result.messages.bytes_received},
-                       {"total_sent", result.total_bytes_sent},
-                       {"total_received", result.total_bytes_received}};
-  document["window_ns"] = window_json(result.window);
-  document["duration_s"] = result.duration_s;
-  document["throughput_per_s"] = result.throughput_per_s;
-  add_distribution(document, "latency_ns", "histogram_ns", result.latency);
-  if (result.plan.open_loop()) {
-    add_distribution(document, "uncorrected_latency_ns", "uncorrected_histogram_ns",
-                     result.uncorrected_latency);
-    add_distribution(document, "send_lateness_ns", "send_lateness_histogram_ns", result.send_lateness);
-  }
-  document["slices"] = result.slices;
-  document["cpu"] = {
-      {"user_s", result.usage.user_s}, {"system_s", result.usage.system_s}, {"over_s", result.usage_s}};
-  document["switches"] = {{"voluntary", result.usage.voluntary_switches},
-                          {"involuntary", result.usage.involuntary_switches}};
-  document["peak_memory_bytes"] = result.usage.peak_memory_bytes;
-  document["errors"] = errors_json(result);
-  document["messages_of_errors"] = result.complaints;
-  document["notes"] = result.notes;
-  document["missing"] = result.missing;
-  add_groups(document, result.groups);
+  documents::add_members(document, result);
+}
+
+void add_load(Json& document, const LoadChoices& choices) {
+  documents::add_members(document, choices);
+}
+
+void remove_histograms(Json& document) {
+  for (const char* key : kBuckets) document.erase(key);
 }
 
 std::expected<LoadResult, std::string> load_from(const Json& document) {
   try {
     return read(document);
-  } catch (const Json::exception& error) {  // "[json.exception.type_error.302] type must be ..."
-    return std::unexpected(fmt::format(
-        "the load's result cannot be read: a member is missing, or is of another kind: {}", words_of(error)));
-  } catch (const std::exception& error) {  // a value that is wrong
-    return std::unexpected(fmt::format("the load's result cannot be read: {}", error.what()));
+  } catch (const WrongDocument& wrong) {
+    return std::unexpected(fmt::format("the load's result cannot be read: {}", wrong.what()));
   }
+}
+
+LoadProgram program_from(const Json& document) {
+  return from_document<LoadProgram>(document);
+}
+
+LoadChoices choices_from(const Json& document) {
+  return from_document<LoadChoices>(document);
 }
 
 }  // namespace joust

@@ -160,17 +160,17 @@ constexpr std::array kFigures{
 
 void judge(const Criterion& criterion, SearchStep& step) {
   const LoadResult& load = step.load;
-  const auto value = criterion.of(load.latency);
+  const auto value = criterion.of(load.latency_ns);
   step.held = Held::no;
   if (load.interrupted) {
     step.held = Held::unknown;
     step.why = "interrupted";
-  } else if (load.connections_failed > 0) {
-    step.why = fmt::format("{} failed", counted(load.connections_failed, "connection"));
+  } else if (load.connections.failed > 0) {
+    step.why = fmt::format("{} failed", counted(load.connections.failed, "connection"));
   } else if (load.messages.failed > 0) {
     step.why = fmt::format("{} failed", counted(load.messages.failed, "message"));
-  } else if (load.messages.lost > 0) {
-    step.why = fmt::format("{} lost", counted(load.messages.lost, "message"));
+  } else if (load.messages.lost.value_or(0) > 0) {
+    step.why = fmt::format("{} lost", counted(*load.messages.lost, "message"));
   } else if (!load.kept_rate()) {
     step.why = fmt::format("{:.1f} % of the rate not kept", 100 * (1 - load.achieved().value_or(0)));
   } else if (load.messages.verified == 0) {
@@ -187,12 +187,12 @@ void judge(const Criterion& criterion, SearchStep& step) {
 
 // Returns whether the server was lost. A server that is too slow still accepts connections.
 bool is_lost(const LoadResult& load) {
-  return load.connections_ok == 0 && load.failures(Stage::connect) > 0 && !load.complaints.empty();
+  return load.connections.ok == 0 && load.failures(Stage::connect) > 0 && !load.messages_of_errors.empty();
 }
 
 // Returns whether the load's own lateness takes half of the allowed latency.
 bool is_late(const Criterion& criterion, const LoadResult& load) {
-  const auto late = criterion.of(load.send_lateness);
+  const auto late = criterion.of(load.send_lateness());
   return late && 2 * *late > criterion.limit;
 }
 
@@ -298,9 +298,9 @@ std::optional<double> capacity(LoadPlan plan, SearchResult& result,
   const LoadResult load = run(plan);
   result.interrupted = load.interrupted;
   if (is_lost(load))
-    result.lost = load.complaints.front();
+    result.lost = load.messages_of_errors.front();
   else if (load.messages.verified == 0)
-    result.lost = load.complaints.empty() ? "no reply" : load.complaints.front();
+    result.lost = load.messages_of_errors.empty() ? "no reply" : load.messages_of_errors.front();
   if (result.interrupted || !result.lost.empty()) return std::nullopt;
   return static_cast<double>(load.messages.verified) / std::chrono::duration<double>(plan.duration).count();
 }
@@ -338,7 +338,7 @@ SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
     const SearchStep& last = result.steps.back();
-    if (is_lost(last.load)) result.lost = last.load.complaints.front();
+    if (is_lost(last.load)) result.lost = last.load.messages_of_errors.front();
     if (result.interrupted || !result.lost.empty()) break;
     if (!is_late_here) {
       late_in_a_row = 0;

@@ -36,7 +36,7 @@ std::string latency_line(const char* title, const Distribution& latency) {
 // Returns the rate of deliveries in a room, which delivers every message to all of its members.
 std::string deliveries_text(const LoadResult& result) {
   const bool room = std::ranges::count(result.groups, "deliveries", &ResultGroup::name) > 0;
-  const double per_s = result.throughput_per_s * static_cast<double>(result.connections_ok);
+  const double per_s = result.throughput_per_s * static_cast<double>(result.connections.ok);
   return room ? fmt::format(", {} deliveries/s", report::plain_number(per_s)) : std::string();
 }
 
@@ -47,11 +47,11 @@ std::string throughput_lines(const LoadResult& result) {
     return report::plain_number(result.rate_s() > 0 ? static_cast<double>(bytes) * 8e-6 / result.rate_s()
                                                     : 0);
   };
-  const std::uint64_t sent = result.messages.bytes_sent, received = result.messages.bytes_received;
+  const std::uint64_t sent = result.bytes.sent, received = result.bytes.received;
   const std::string bytes =
       fmt::format("  bytes        {} sent, {} received\n", report::grouped(sent), report::grouped(received));
   // If the window ended with the last connection, the time until then gives no rate.
-  if (result.connections_failed > 0 && result.connections_ok == 0) return bytes;
+  if (result.connections.failed > 0 && result.connections.ok == 0) return bytes;
   return bytes +
          fmt::format("  throughput   {} messages/s{}\n", report::plain_number(result.throughput_per_s),
                      deliveries_text(result)) +
@@ -64,22 +64,22 @@ std::string schedule_line(const LoadResult& result) {
       fmt::format("  schedule     {} messages/s{}: {} due", format_rate(result.plan.rate_per_s),
                   result.plan.has_poisson_arrivals() ? "" : " (constant arrivals, kinder than users are)",
                   report::grouped(result.due()));
-  if (result.messages.unsent > 0)
-    text += fmt::format(", {} of them not sent in the window", report::grouped(result.messages.unsent));
-  if (result.messages.never_sent > 0)
-    text += fmt::format(", {} never sent", report::grouped(result.messages.never_sent));
+  if (result.messages.unsent.value_or(0) > 0)
+    text += fmt::format(", {} of them not sent in the window", report::grouped(*result.messages.unsent));
+  if (result.never_sent() > 0) text += fmt::format(", {} never sent", report::grouped(result.never_sent()));
   if (!result.kept_rate())
     text += fmt::format("; {} in flight at its opening, {} at its end",
-                        report::grouped(result.messages.open_at_opening),
-                        report::grouped(result.messages.open_at_close));
+                        report::grouped(result.messages.open_at_opening.value_or(0)),
+                        report::grouped(result.messages.open_at_close.value_or(0)));
   return text + "\n";
 }
 
 // Returns the latencies, which count from the time at which a request was due.
 std::string latency_lines(const LoadResult& result) {
-  if (!result.plan.open_loop()) return latency_line("latency", result.latency);
-  return latency_line("latency", result.latency) + latency_line("uncorrected", result.uncorrected_latency) +
-         latency_line("sent late by", result.send_lateness);
+  if (!result.plan.open_loop()) return latency_line("latency", result.latency_ns);
+  return latency_line("latency", result.latency_ns) +
+         latency_line("uncorrected", result.uncorrected_latency()) +
+         latency_line("sent late by", result.send_lateness());
 }
 
 // Returns the legend of the mark in latency_line(), if the mark is shown.
@@ -89,7 +89,7 @@ std::string legend(const LoadResult& result) {
       return latency.percentile(each.second) && latency.few_beyond(each.second);
     });
   };
-  if (!marked(result.latency)) return {};
+  if (!marked(result.latency_ns)) return {};
   return "               ~ too few samples lie beyond it: a figure of these samples alone\n";
 }
 
@@ -99,9 +99,8 @@ std::string not_kept_line(const LoadResult& result) {
   return fmt::format(
       "  not kept     the server, or this load, did not keep up with the rate: {:.1f} % of it{}\n",
       100 * result.achieved().value_or(0),
-      result.messages.never_sent > 0
-          ? "; the latencies leave out what was never sent, so they are lower bounds"
-          : "");
+      result.never_sent() > 0 ? "; the latencies leave out what was never sent, so they are lower bounds"
+                              : "");
 }
 
 // Counts failures at a stage. A connection that is dialled in vain several times counts once for each dial.
@@ -113,14 +112,14 @@ std::string failed_line(const LoadResult& result, Stage stage) {
 
 // Reports the connections without a reply: they are in neither the throughput nor the latencies.
 std::string unanswered_line(const LoadResult& result) {
-  const auto silent = result.connections_ok - result.messages.answered;
+  const auto silent = result.connections.ok - result.connections.answered;
   std::string text = fmt::format("  unanswered   {} of {} had no reply in the timed window", silent,
-                                 counted(result.connections_ok, "connection"));
-  if (const auto never = result.messages.never_answered; never > 0)
+                                 counted(result.connections.ok, "connection"));
+  if (const auto never = result.connections.never_answered; never > 0)
     text += fmt::format(", and {} none before it either",
                         never == silent ? "they had" : fmt::format("{} of them", never));
-  if (result.messages.oldest_open > Duration{})
-    text += fmt::format("; the oldest request is open for {}", format_duration(result.messages.oldest_open));
+  if (result.oldest_open_ns > Duration{})
+    text += fmt::format("; the oldest request is open for {}", format_duration(result.oldest_open_ns));
   return text + "\n";
 }
 
@@ -129,16 +128,16 @@ std::string unanswered_line(const LoadResult& result) {
 constexpr double kLeastForCpu_s = 0.010;
 
 std::string client_line(const LoadResult& result) {
-  const std::uint64_t peak = result.usage.peak_memory_bytes;
+  const std::uint64_t peak = result.peak_memory_bytes;
   const std::string memory =
       peak > 0 ? format_bytes(static_cast<double>(peak)) + " peak user memory" : "peak user memory not known";
-  if (std::min(result.usage_s, result.duration_s) < kLeastForCpu_s)
+  if (std::min(result.cpu.over_s, result.duration_s) < kLeastForCpu_s)
     return fmt::format("  this client  {}; its CPU time cannot be told in less than {:.0f} ms\n", memory,
                        kLeastForCpu_s * 1e3);
-  const double cpu_s = result.usage.user_s + result.usage.system_s;
+  const double cpu_s = result.cpu.used_s();
   return fmt::format("  this client  {} CPU per message, {:.0f} % of a core, {}\n",
                      format_ns(1e9 * cpu_s / static_cast<double>(result.messages.verified)),
-                     100 * cpu_s / result.usage_s, memory);
+                     100 * cpu_s / result.cpu.over_s, memory);
 }
 
 struct Quantity {
@@ -219,20 +218,21 @@ std::string plan_text(const LoadPlan& plan) {
 }
 
 std::string load_text(const LoadResult& result) {
-  const Recorder::Counts& m = result.messages;
+  const LoadResult::Messages& m = result.messages;
   std::string text;
   if (result.duration_s > 0) text += fmt::format("  duration     {}\n", format_ns(1e9 * result.duration_s));
-  text += fmt::format("  connections  {} ok, {} failed\n", result.connections_ok, result.connections_failed);
+  text += fmt::format("  connections  {} ok, {} failed\n", result.connections.ok, result.connections.failed);
   if (result.plan.reconnects())
     text += fmt::format("  reconnects   {} (of the whole run)\n", report::grouped(result.reconnects));
   if (result.handovers > 0) text += handovers_line(result);
   text += fmt::format("  messages     {}: {} sent, {} {}, {} failed, {}{} in flight at its end\n",
                       result.plan.open_loop() ? "due in the timed window" : "in the timed window", m.sent,
-                      m.verified, result.unverified ? "answered (unverified)" : "verified", m.failed,
-                      result.lossy ? fmt::format("{} lost, ", m.lost) : "", m.in_flight);
-  if (m.late + m.duplicated > 0)
-    text += fmt::format("  replies      {} late, {} duplicated (of the whole run)\n", report::grouped(m.late),
-                        report::grouped(m.duplicated));
+                      m.verified, m.unverified ? "answered (unverified)" : "verified", m.failed,
+                      m.lost ? fmt::format("{} lost, ", *m.lost) : "", m.in_flight);
+  const std::uint64_t late = m.late.value_or(0), duplicated = m.duplicated.value_or(0);
+  if (late + duplicated > 0)
+    text += fmt::format("  replies      {} late, {} duplicated (of the whole run)\n", report::grouped(late),
+                        report::grouped(duplicated));
   if (result.plan.open_loop()) text += schedule_line(result);
   if (result.plan.open_loop()) text += not_kept_line(result);
   if (m.verified > 0)
@@ -240,7 +240,7 @@ std::string load_text(const LoadResult& result) {
   for (std::size_t stage = 0; stage < kStages; ++stage)
     if (result.errors[stage] > 0) text += failed_line(result, static_cast<Stage>(stage));
   for (const ResultGroup& group : result.groups) text += group_line(group);
-  if (m.answered < result.connections_ok) text += unanswered_line(result);
+  if (result.connections.answered < result.connections.ok) text += unanswered_line(result);
   for (const std::string& feature : result.missing)
     text += fmt::format("  without      {}: this kernel does not have it\n", feature);
   for (const std::string& note : result.notes) text += fmt::format("  note         {}\n", note);

@@ -214,7 +214,7 @@ ordered_json call_count_json(const race::CallCount& calls) {
 
 ordered_json contestant_json(const CaseResult& one, const Entry& entry) {
   ordered_json trials = ordered_json::array();
-  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan.turn));
+  for (const Trial& trial : entry.trials) trials.push_back(trial_json(trial, one.plan));
   ordered_json json{{"name", entry.contestant.name},
                     {"case", one.plan.name},
                     {"kind", word_of(entry.kind)},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "report/race_trial_json.hpp"
 
+#include "base/document.hpp"
+#include "load/result_json.hpp"
 #include "measure/hdr_histogram.hpp"
 
 namespace joust::report {
@@ -36,11 +38,61 @@ ordered_json trial_server_json(const Trial& trial) {
   return json;
 }
 
+// The result of a command that moves files, in the place of a load's.
+struct Transfer {
+  struct Cpu {
+    double system_s = 0, user_s = 0;
+  };
+  struct Files {
+    std::uint64_t bytes = 0, count = 0;
+    std::string on{};
+  };
+  struct Switches {
+    std::uint64_t involuntary = 0, voluntary = 0;
+  };
+
+  Cpu cpu{};
+  double duration_s = 0;
+  std::uint64_t failed = 0;
+  Files files{};
+  std::optional<double> mb_per_s{};
+  std::vector<std::string> messages_of_errors{};
+  std::string schema = "joust-transfer-trial/1";
+  Switches switches{};
+  double throughput_per_s = 0;
+  std::uint64_t verified = 0;
+};
+
+ordered_json transfer_json(const LoadResult& load, const race::FilePlan& files) {
+  return to_document(Transfer{
+      .cpu = {.system_s = load.cpu.system_s, .user_s = load.cpu.user_s},
+      .duration_s = load.duration_s,
+      .failed = load.messages.failed,
+      .files = {.bytes = files.bytes, .count = files.count, .on = files.on},
+      .mb_per_s = load.number("transfer", "mb_per_s"),
+      .messages_of_errors = load.messages_of_errors,
+      .switches = {.involuntary = load.switches.involuntary, .voluntary = load.switches.voluntary},
+      .throughput_per_s = load.throughput_per_s,
+      .verified = load.messages.verified});
+}
+
+// Returns the document of the load itself, without its histograms.
+ordered_json load_json(const Trial& trial, const race::Case& plan) {
+  if (!trial.load) return nullptr;
+  if (plan.files) return transfer_json(*trial.load, *plan.files);
+  ordered_json load;
+  add_load(load, trial.program);
+  add_load(load, *trial.load);
+  add_load(load, trial.choices);
+  remove_histograms(load);
+  return load;
+}
+
 ordered_json histograms_json(const LoadResult& load) {
-  ordered_json json{{"latency", hdr_histogram(load.latency)}};
+  ordered_json json{{"latency", hdr_histogram(load.latency_ns)}};
   if (load.plan.open_loop()) {
-    json["uncorrected_latency"] = hdr_histogram(load.uncorrected_latency);
-    json["send_lateness"] = hdr_histogram(load.send_lateness);
+    json["uncorrected_latency"] = hdr_histogram(load.uncorrected_latency());
+    json["send_lateness"] = hdr_histogram(load.send_lateness());
   }
   return json;
 }
@@ -109,14 +161,14 @@ ordered_json turns_json(const std::vector<race::Turn>& turns, const race::TurnPl
 
 }  // namespace
 
-ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
+ordered_json trial_json(const Trial& trial, const race::Case& plan) {
   ordered_json json{{"round", trial.round},
                     {"attempt", trial.attempt},
                     {"position", trial.position},
                     {"counted", trial.counted},
                     {"disturbed", trial.disturbed},
                     {"late", trial.late},
-                    {"load", trial.load ? ordered_json::parse(trial.load_document) : ordered_json(nullptr)},
+                    {"load", load_json(trial, plan)},
                     {"server", trial_server_json(trial)},
                     {"client", {{"system_calls", calls_json(trial.client_calls)}}},
                     {"machine", machine_json(trial.machine)},
@@ -125,7 +177,7 @@ ordered_json trial_json(const Trial& trial, const race::TurnPlan& turn) {
                     {"clock_mhz", clock_json(trial.clock)}};
   if (trial.load) json["histograms"] = histograms_json(*trial.load);
   if (!trial.turns.empty()) {
-    json["turns"] = turns_json(trial.turns, turn);
+    json["turns"] = turns_json(trial.turns, plan.turn);
     json["busiest_thread"] = {{"server", number(trial.busiest_thread.server)},
                               {"client", number(trial.busiest_thread.client)}};
     json["throughput_per_s"] = number(trial.throughput_per_s());

@@ -11,7 +11,7 @@
 // The parts of a race's document for one trial, and the values that they share with the rest of the document.
 namespace joust::report {
 
-nlohmann::ordered_json trial_json(const race::Trial& trial, const race::TurnPlan& turn);
+nlohmann::ordered_json trial_json(const race::Trial& trial, const race::Case& plan);
 
 inline nlohmann::ordered_json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

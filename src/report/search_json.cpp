@@ -13,8 +13,7 @@ using Json = nlohmann::ordered_json;
 Json step_json(const SearchStep& step) {
   Json load = Json::object();
   add_load(load, step.load);
-  for (const char* large : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})
-    load.erase(large);
+  remove_histograms(load);
   return {{"rate_per_s", step.plan.rate_per_s},
           {"held", step.held == Held::unknown ? Json(nullptr) : Json(step.held == Held::yes)},
           {"why", step.why},

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -19,11 +20,11 @@ namespace {
 constexpr std::size_t kMostRows = 12;
 
 // Returns the median over steps of a percentile; a dash if no step knows it.
-std::string time_text(std::span<const SearchStep* const> steps, Distribution LoadResult::*figure,
-                      double quantile) {
+template <typename Figure>
+std::string time_text(std::span<const SearchStep* const> steps, Figure LoadResult::*figure, double quantile) {
   std::vector<double> values;
   for (const SearchStep* step : steps)
-    if (const auto value = (step->load.*figure).percentile(quantile))
+    if (const auto value = std::invoke(figure, step->load).percentile(quantile))
       values.push_back(static_cast<double>(*value));
   return values.empty() ? report::kNone : format_ns(stats::median(values));
 }
@@ -51,8 +52,8 @@ std::string row(std::span<const SearchStep* const> steps, const SearchResult& re
       "{}  {}\n",
       cells({low == high ? low : fmt::format("{} to {}", low, high), fmt::format("{}", steps.size()),
              fmt::format("{}", std::ranges::count(steps, Held::yes, &SearchStep::held)),
-             time_text(steps, &LoadResult::latency, 0.5), time_text(steps, &LoadResult::latency, 0.99),
-             time_text(steps, &LoadResult::latency, 0.999),
+             time_text(steps, &LoadResult::latency_ns, 0.5), time_text(steps, &LoadResult::latency_ns, 0.99),
+             time_text(steps, &LoadResult::latency_ns, 0.999),
              time_text(steps, &LoadResult::send_lateness, 0.99)}),
       other_reason == steps.end() ? "" : (*other_reason)->why);
 }

@@ -73,7 +73,7 @@ class Merge(Case):
             (("duration_s",), 1e308, "duration_s: is 1e+308"),
             (("histogram_ns", 0, 1), -3, "histogram_ns[0][1]: is -3"),
             (("cpu", "user_s"), -1, "cpu.user_s: is -1"),
-            (("messages", "verified"), [], "is of another kind"),
+            (("messages", "verified"), [], "messages.verified: is of type array"),
         ):
             broken = copy.deepcopy(whole)
             place = broken

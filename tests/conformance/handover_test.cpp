@@ -128,7 +128,7 @@ class HandedOver : public EngineTest {
     return conclude(run, {}, false, Clock::now());
   }
   static void expect_clean(const LoadResult& result) {
-    EXPECT_TRUE(result.clean()) << (result.complaints.empty() ? "" : result.complaints.front());
+    EXPECT_TRUE(result.clean()) << (result.messages_of_errors.empty() ? "" : result.messages_of_errors.front());
     EXPECT_EQ(result.messages.sent, result.messages.verified + result.messages.in_flight);
   }
 
@@ -192,7 +192,7 @@ TEST_P(HandedOverAsItComes, InAWindowAfterAWarmUp) {
   const LoadPlan plan{.duration = std::chrono::hours(1), .warmup = milliseconds(10)};
   const LoadResult result = load(plan, server, 5 * kCrowd);
   EXPECT_GE(handovers_, 5 * kCrowd);
-  EXPECT_EQ(result.connections_failed + result.messages.failed, 0U);
+  EXPECT_EQ(result.connections.failed + result.messages.failed, 0U);
   EXPECT_EQ(result.messages.sent, result.messages.verified + result.messages.in_flight);
 }
 

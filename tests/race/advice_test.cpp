@@ -27,7 +27,7 @@ class Advice : public testing::Test {
     runner.alter = [=](const TrialOrder& order, std::size_t, Trial& trial) {
       const std::string& name = order.entry.contestant.name;
       if (std::ranges::count(names, name.substr(0, name.find(kAgain))) == 0) return;
-      trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+      trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
       trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
     };
   }

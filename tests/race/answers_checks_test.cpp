@@ -18,7 +18,7 @@ TEST_F(Checks, OneWrongReplyAndTheContestantIsNotRanked) {
     trial.load->messages.failed = 1;
     trial.load->messages.sent += 1;
     fail_to_verify(trial);
-    trial.load->complaints = {"verify: byte 3 is 'x' instead of 'X'"};
+    trial.load->messages_of_errors = {"verify: byte 3 is 'x' instead of 'X'"};
   };
   const CheckResult found = check(3);
   EXPECT_EQ(found.verdict, Verdict::refuse);
@@ -61,8 +61,8 @@ TEST_F(Checks, AServerThatEndsConnectionsByRepliesIsRanked) {
 
 // 256 connections stand; these had a reply.
 void answered(Trial& trial, std::uint64_t connections) {
-  trial.load->messages.answered = connections;
-  trial.load->messages.oldest_open = std::chrono::milliseconds(1290);
+  trial.load->connections.answered = connections;
+  trial.load->oldest_open_ns = std::chrono::milliseconds(1290);
 }
 
 TEST_F(Checks, AServerThatStarvesSomeConnectionsForOthersIsNotRanked) {
@@ -88,7 +88,7 @@ TEST_F(Checks, AFewSilentConnectionsAreTold) {
 TEST_F(Checks, AConnectionThatIsNeverServedIsAFault) {
   plant("epoll", [](Trial& trial) {
     answered(trial, 255);
-    trial.load->messages.never_answered = 1;
+    trial.load->connections.never_answered = 1;
   });
   EXPECT_EQ(check(3).verdict, Verdict::refuse);
   EXPECT_TRUE(has(entry(judged, "epoll").reason,
@@ -117,7 +117,7 @@ TEST_F(Checks, FaultsOfTheSecondEntryAreNeverChargedToTheNextReference) {
 
 TEST_F(Checks, FiguresOfWhichNoneMayBeComparedAreInvalid) {
   runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
-    trial.load->total_bytes_sent += 1 << 20;
+    trial.load->bytes.total_sent += 1 << 20;
   };
   check(12);
   EXPECT_EQ(exit_code(judged), 3);
@@ -143,7 +143,7 @@ TEST_F(Checks, ACrashIsReportedWithItsWords) {
 }
 
 TEST_F(Checks, WhenNobodyAnsweredRightTheRaceIsInvalid) {
-  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->connections_failed = 5; };
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) { trial.load->connections.failed = 5; };
   EXPECT_EQ(check(3).verdict, Verdict::refuse);
   EXPECT_EQ(exit_code(judged), 3);
 }

@@ -81,7 +81,7 @@ TEST_F(Checks, WhoKeepsPaceWithTheIntervalIsNotFasterThanOthersWhoDo) {
 
 TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
   });
   const CheckResult found = check(1);
@@ -100,7 +100,7 @@ TEST_F(Checks, ASaturatedClientBesideAnIdleServerIsTold) {
 // A server that goes on when all replies have come uses CPU time beyond the window.
 TEST_F(Checks, NoSideUsesMoreThanItsCpus) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.6, trial.load->usage.system_s = 0.6;
+    trial.load->cpu.user_s = 0.6, trial.load->cpu.system_s = 0.6;
     trial.server.usage->user_s = 2, trial.server.usage->system_s = 6;
   });
   check(1);
@@ -128,7 +128,7 @@ TEST_F(Checks, AFullLoopMakesItsSideFull) {
   scenario.contestants.front().client.threads = 4;
   plant("threads", [](Trial& trial) {
     trial.client.threads = 4;
-    trial.load->usage.user_s = 1, trial.load->usage.system_s = 1;  // of four CPUs, in a second
+    trial.load->cpu.user_s = 1, trial.load->cpu.system_s = 1;  // of four CPUs, in a second
     trial.busiest_thread.client = 0.48;
   });
   RaceResult result = race();
@@ -141,13 +141,13 @@ TEST_F(Checks, AFullLoopMakesItsSideFull) {
 // A server that waits for its client wakes up for fewer messages each time, and so looks as busy as it.
 TEST_F(Checks, ABusyServerDoesNotMakeAFullClientLight) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.55;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.55;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.89;
   });
   check(1);
   EXPECT_TRUE(entry(judged, "epoll").at_least);
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.3, trial.load->usage.system_s = 0.5;
+    trial.load->cpu.user_s = 0.3, trial.load->cpu.system_s = 0.5;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.6;
   });
   check(1);
@@ -158,7 +158,7 @@ TEST_F(Checks, ABusyServerDoesNotMakeAFullClientLight) {
 TEST_F(Checks, AClientThatMayHaveBeenFullLeavesTheLimitUnknown) {
   std::size_t nth = 0;
   plant("epoll", [&](Trial& trial) {
-    trial.load->usage.user_s = 0.3, trial.load->usage.system_s = ++nth % 2 == 0 ? 0.65 : 0.4;
+    trial.load->cpu.user_s = 0.3, trial.load->cpu.system_s = ++nth % 2 == 0 ? 0.65 : 0.4;
   });
   const CheckResult found = check(1);
   EXPECT_FALSE(entry(judged, "epoll").at_least) << "0.7 and 0.95 in turn: the mean is below the limit";
@@ -173,7 +173,7 @@ TEST_F(Checks, AClientThatMayHaveBeenFullLeavesTheLimitUnknown) {
 // A client that gets a third of its CPU and uses all of it is full.
 TEST_F(Checks, AStrangerOnTheClientsCpuMakesItFull) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.15, trial.load->usage.system_s = 0.2;
+    trial.load->cpu.user_s = 0.15, trial.load->cpu.system_s = 0.2;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
     trial.server_cpus = MachineCpu{.user_s = 0.1, .system_s = 0.4, .idle_s = 0.5};
     trial.client_cpus = MachineCpu{.user_s = 0.8, .system_s = 0.2, .idle_s = 0};
@@ -187,7 +187,7 @@ TEST_F(Checks, AStrangerOnTheClientsCpuMakesItFull) {
 
 TEST_F(Checks, OfWrongAnswersNotEvenABoundIsBelieved) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
     trial.load->messages.failed = 3, trial.load->messages.sent += 3;
     trial.load->errors[static_cast<std::size_t>(Stage::verify)] = 3;
@@ -201,7 +201,7 @@ TEST_F(Checks, OfWrongAnswersNotEvenABoundIsBelieved) {
 TEST_F(Checks, OfSidesThatPollTheLimitIsNotKnown) {
   for (Contestant& contestant : scenario.contestants) contestant.server.wait = "spin";
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
   });
   const CheckResult found = check(1);
@@ -213,7 +213,7 @@ TEST_F(Checks, OfSidesThatPollTheLimitIsNotKnown) {
 
 TEST_F(Checks, StealTimeIsNotIdleTime) {
   plant("epoll", [](Trial& trial) {
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.39;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.39;
     trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
     trial.machine->steal_s = trial.machine->total_s() / 4;  // 20 % of what there is then
   });

@@ -53,33 +53,34 @@ inline Distribution usual_latencies(double typical_ns, std::uint64_t samples) {
 
 // The result of a load child for a flawless trial of this load, with this typical latency.
 inline LoadResult flawless_load(const Case& one, double throughput, double latency_ns) {
-  LoadResult load;
-  load.plan = one.load;
-  load.plan.turns = false;
-  load.plan.request_timeout = std::chrono::seconds(5);
-  load.duration_s = load.usage_s =
+  LoadPlan plan = one.load;
+  plan.turns = false;
+  plan.request_timeout = std::chrono::seconds(5);
+  LoadResult load = no_result(plan);
+  load.duration_s = load.cpu.over_s =
       one.load.messages ? 1.0 : std::chrono::duration<double>(one.load.duration).count();
   const auto verified = static_cast<std::uint64_t>(throughput * load.duration_s);
   const std::uint64_t payload = one.load.payload.value_or(32);
   const std::uint64_t flying = one.load.messages || one.load.open_loop() ? 0 : one.load.connections;
-  load.connections_ok = load.messages.answered = one.load.connections;
+  load.connections.ok = load.connections.answered = one.load.connections;
   load.messages.sent = verified + flying;
   load.messages.verified = verified;
   load.messages.in_flight = flying;
-  load.messages.bytes_sent = load.messages.bytes_received = verified * payload;
-  load.total_bytes_sent = load.total_bytes_received = verified * payload * 13 / 10;
+  load.bytes.sent = load.bytes.received = verified * payload;
+  load.bytes.total_sent = load.bytes.total_received = verified * payload * 13 / 10;
   load.throughput_per_s = throughput;
-  load.latency = usual_latencies(latency_ns, verified);
+  load.latency_ns = usual_latencies(latency_ns, verified);
   if (one.load.open_loop()) {
-    load.uncorrected_latency = usual_latencies(0.9 * latency_ns, verified);
-    load.send_lateness = usual_latencies(5e3, verified);
+    load.messages.due = load.messages.sent;
+    load.uncorrected_latency_ns = usual_latencies(0.9 * latency_ns, verified);
+    load.send_lateness_ns = usual_latencies(5e3, verified);
   }
   load.slices.assign(10, verified / 10);
-  load.usage = {.user_s = 0.1 * load.duration_s,
-                .system_s = 0.5 * load.duration_s,
-                .voluntary_switches = verified / 50,
-                .involuntary_switches = 20,
-                .peak_memory_bytes = 12'000'000};
+  load.set_usage({.user_s = 0.1 * load.duration_s,
+                  .system_s = 0.5 * load.duration_s,
+                  .voluntary_switches = verified / 50,
+                  .involuntary_switches = 20,
+                  .peak_memory_bytes = 12'000'000});
   return load;
 }
 
@@ -138,8 +139,8 @@ inline Trial flawless_trial(const TrialOrder& order, double throughput) {
       trial.server.threads = server.threads;
       trial.server.knobs = server.knobs;
       trial.server.socket = {{"nodelay", "true"}, {"congestion", "cubic"}, {"backlog", "4096"}};
-      trial.server.bytes_received = trial.load->total_bytes_sent;
-      trial.server.bytes_sent = trial.load->total_bytes_received;
+      trial.server.bytes_received = trial.load->bytes.total_sent;
+      trial.server.bytes_sent = trial.load->bytes.total_received;
     }
   }
   const bool alone = order.entry.in_process;
@@ -157,10 +158,12 @@ inline Trial flawless_trial(const TrialOrder& order, double throughput) {
 
 // The same of a lossy delivery, with so many of its requests lost.
 inline void make_lossy(Trial& trial, std::uint64_t lost) {
-  trial.load->lossy = true;
-  trial.load->messages.sent += lost;
-  trial.load->messages.lost = lost;
-  trial.load->messages.late = lost / 2;
+  LoadResult::Messages& messages = trial.load->messages;
+  messages.sent += lost;
+  if (messages.due) *messages.due += lost;
+  messages.lost = lost;
+  messages.late = lost / 2;
+  messages.duplicated = 0;
 }
 
 // Gives every contestant the trials its script says, without processes and without time.

@@ -165,9 +165,9 @@ TEST_F(RaceOverHosts, HasTheResultsOfAllHosts) {
   for (const Entry& entry : result.cases.front().entries)
     for (const Trial& trial : entry.trials) {
       ASSERT_TRUE(trial.measured()) << entry.contestant.name << ": " << trial.failure;
-      EXPECT_EQ(trial.load->connections_ok, 5U) << "two of one host, and three of the other";
+      EXPECT_EQ(trial.load->connections.ok, 5U) << "two of one host, and three of the other";
       EXPECT_EQ(trial.load->messages.verified, 20U) << "ten of each document";
-      EXPECT_EQ(trial.load->latency.count(), 20U) << "histograms are added";
+      EXPECT_EQ(trial.load->latency_ns.count(), 20U) << "histograms are added";
       ASSERT_FALSE(trial.turns.empty());
       EXPECT_EQ(trial.turns.front().verified, 20U) << "ten of each host";
       EXPECT_EQ(trial.server.engine, entry.in_process ? "" : entry.contestant.server.engine);
@@ -309,12 +309,12 @@ TEST_F(TransferOverHosts, IsTimedAndComparedWhereTheFilesArrive) {
   for (const auto& [server, command] : {std::pair{gives, gets}, std::pair{takes, sends}}) {
     const Trial trial = run(server, command);
     ASSERT_TRUE(trial.measured()) << trial.failure
-                                  << (trial.load && !trial.load->complaints.empty()
-                                          ? trial.load->complaints.front()
+                                  << (trial.load && !trial.load->messages_of_errors.empty()
+                                          ? trial.load->messages_of_errors.front()
                                           : "");
     EXPECT_EQ(trial.load->messages.verified, 1U);
     EXPECT_NEAR(*trial.mb_per_s(), 0.1 / trial.load->duration_s, 1e-6);
-    EXPECT_GT(trial.load->usage.user_s + trial.load->usage.system_s, 0);
+    EXPECT_GT(trial.load->cpu.user_s + trial.load->cpu.system_s, 0);
     ASSERT_TRUE(trial.server.usage);
     EXPECT_FALSE(trial.serverless);
   }
@@ -323,7 +323,7 @@ TEST_F(TransferOverHosts, IsTimedAndComparedWhereTheFilesArrive) {
 TEST_F(TransferOverHosts, ThatFailsSaysWhere) {
   const Trial nothing = run(gives, "true {into}");
   ASSERT_TRUE(nothing.load) << nothing.failure;
-  EXPECT_EQ(nothing.load->complaints, std::vector<std::string>{"0 of 1 file arrived"});
+  EXPECT_EQ(nothing.load->messages_of_errors, std::vector<std::string>{"0 of 1 file arrived"});
   EXPECT_FALSE(nothing.measured());
   EXPECT_EQ(run(gives, "echo no way >&2; exit 3").failure, "the transfer failed: exit code 3 (on host b)");
   EXPECT_TRUE(run("exit 4", gets).failure.contains("exit code 4 (on host a)"));

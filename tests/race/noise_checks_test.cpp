@@ -183,7 +183,7 @@ TEST_F(Checks, SkewedRoundsAreTold) {
 }
 
 TEST_F(Checks, TooFewMessagesAreTold) {
-  plant("epoll", [](Trial& trial) { trial.load->latency = latencies({{1000, 90}}); });
+  plant("epoll", [](Trial& trial) { trial.load->latency_ns = latencies({{1000, 90}}); });
   const CheckResult found = check(8);
   EXPECT_EQ(found.verdict, Verdict::warn);
   EXPECT_TRUE(has(found.detail, "epoll: too few messages for a p99 latency")) << found.detail;

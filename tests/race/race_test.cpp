@@ -167,7 +167,7 @@ TEST_F(Race, ATrialWithoutAReplySaysWhyItsCallsAreNotCounted) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (!order.count_calls) return;
     trial.load->messages.verified = 0;
-    if (order.entry.contestant.name == "epoll") trial.load->complaints = {"verify: it exists"};
+    if (order.entry.contestant.name == "epoll") trial.load->messages_of_errors = {"verify: it exists"};
   };
   const RaceResult result = run();
   EXPECT_EQ(entry(result, "epoll").calls.reason, "the trial that counts them failed: verify: it exists");
@@ -205,7 +205,7 @@ TEST_F(Race, ADisturbedRoundIsRunAgainAndBothAreShown) {
 // Of the machine, used by processes that are not ours.
 void add_strangers(Trial& trial, double share) {
   const double idle = trial.machine->total_s() * share;
-  const double ours = trial.load->usage.user_s + trial.load->usage.system_s + trial.server.usage->user_s +
+  const double ours = trial.load->cpu.user_s + trial.load->cpu.system_s + trial.server.usage->user_s +
                       trial.server.usage->system_s;
   *trial.machine = {.user_s = ours + idle, .idle_s = trial.machine->total_s() - ours - idle};
 }

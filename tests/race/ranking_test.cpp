@@ -60,7 +60,7 @@ TEST(CostOfACommand, IsThatOfBothSides) {
   trial.load.emplace();
   trial.load->duration_s = 1;
   trial.load->messages.verified = 100;
-  trial.load->usage = {.user_s = 0.1, .system_s = 0.2};
+  trial.load->set_usage({.user_s = 0.1, .system_s = 0.2});
   trial.serverless = true;
   EXPECT_NEAR(command_cost(trial).value_or(0), 3000, 1e-6) << "as of cp";
   trial.serverless = false;
@@ -229,7 +229,7 @@ TEST(Judge, ComparesLatenciesWithinRounds) {
       const double round = 1 + 0.1 * static_cast<double>(trial.round);  // what a whole round has in common
       const double median_ns = 1e5 * round * std::exp(0.01 * stats::noise::normal(random));
       const auto p50 = static_cast<std::uint64_t>(median_ns);
-      trial.load->latency =
+      trial.load->latency_ns =
           latencies({{p50, 900}, {p50 * (entry.contestant.name == "epoll b" ? 6 : 4), 100}});
     }
   judge(result);

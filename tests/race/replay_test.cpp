@@ -54,7 +54,7 @@ class Replayed : public Generation {
   Trial finish(std::size_t contestant) override {
     Trial trial = flawless_trial(orders_[contestant], orders_[contestant].entry.in_process ? 1e8 : 1e5);
     trial.turns_s = 1;
-    trial.load->usage = {};  // the client is not the limit
+    trial.load->set_usage({});  // the client is not the limit
     return trial;
   }
 

@@ -38,7 +38,7 @@ TEST_F(ScheduleCheck, AScheduleThatWasKeptPasses) {
 
 TEST_F(ScheduleCheck, AGeneratorThatIsAlwaysLateBarsItsContestant) {
   const CheckResult result = planted([](Trial& trial) {
-    trial.load->send_lateness = latencies({{900'000, 5000}});
+    trial.load->send_lateness_ns = latencies({{900'000, 5000}});
   });
   EXPECT_EQ(result.verdict, Verdict::refuse);
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
@@ -53,7 +53,7 @@ TEST_F(ScheduleCheck, AGeneratorThatIsAlwaysLateBarsItsContestant) {
 // The percentile that ranks is ten times as long as that: it is the server's.
 TEST_F(ScheduleCheck, AGeneratorThatIsLateByAPartOfTheMedianIsTold) {
   const CheckResult result = planted([](Trial& trial) {
-    trial.load->send_lateness = latencies({{400'000, 5000}});
+    trial.load->send_lateness_ns = latencies({{400'000, 5000}});
   });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_TRUE(has(result.detail,
@@ -64,7 +64,7 @@ TEST_F(ScheduleCheck, AGeneratorThatIsLateByAPartOfTheMedianIsTold) {
 
 TEST_F(ScheduleCheck, AGeneratorThatIsLateAtTimesIsTold) {
   const CheckResult result = planted([](Trial& trial) {
-    trial.load->send_lateness = latencies({{5000, 4900}, {400'000, 100}});
+    trial.load->send_lateness_ns = latencies({{5000, 4900}, {400'000, 100}});
   });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_TRUE(
@@ -75,14 +75,16 @@ TEST_F(ScheduleCheck, AGeneratorThatIsLateAtTimesIsTold) {
 
 TEST_F(ScheduleCheck, LatenessThatIsNotKnownIsNotNone) {
   const CheckResult result = planted([](Trial& trial) {
-    trial.load->send_lateness = latencies({{5000, 50}});
+    trial.load->send_lateness_ns = latencies({{5000, 50}});
   });
   EXPECT_EQ(result.verdict, Verdict::warn);
   EXPECT_EQ(result.detail, "too few requests tell how late the generator was: epoll");
 }
 
 TEST_F(ScheduleCheck, LatenessIsThatOfAllTrialsTogether) {
-  plant("epoll", [](Trial& trial) { trial.load->send_lateness = latencies({{1000, 480}, {400'000, 20}}); });
+  plant("epoll", [](Trial& trial) {
+    trial.load->send_lateness_ns = latencies({{1000, 480}, {400'000, 20}});
+  });
   const std::string detail = check(2).detail;
   EXPECT_TRUE(has(detail, "one request of a hundred was sent late, epoll by 400 us")) << detail;
 }
@@ -173,7 +175,8 @@ TEST_F(ScheduleCheck, TurnsThatAreShortBesideTheTailAreTold) {
 TEST_F(ScheduleCheck, AFullCpuOfTheGeneratorIsNoFault) {
   const CheckResult result = planted([](Trial& trial) {
     achieve(trial, 0.93);
-    trial.load->usage = {.user_s = 0.5 * trial.load->duration_s, .system_s = 0.49 * trial.load->duration_s};
+    trial.load->set_usage(
+        {.user_s = 0.5 * trial.load->duration_s, .system_s = 0.49 * trial.load->duration_s});
     trial.server.usage->user_s = 0;
   });
   ASSERT_TRUE(result.bars.contains("epoll")) << result.detail;
@@ -184,7 +187,7 @@ TEST_F(ScheduleCheck, ADisturbedTrialIsForgivenAndSeveralAreTold) {
   std::size_t disturbed = 1;
   runner.alter = [&](const TrialOrder& order, std::size_t nth, Trial& trial) {
     if (order.entry.contestant.name != "epoll" || nth % 10 >= disturbed) return;
-    trial.load->send_lateness = latencies({{5000, 4800}, {10'000'000, 200}});
+    trial.load->send_lateness_ns = latencies({{5000, 4800}, {10'000'000, 200}});
     achieve(trial, 0.5);
   };
   EXPECT_EQ(check(2).verdict, Verdict::pass);

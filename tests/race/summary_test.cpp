@@ -18,7 +18,7 @@ class LatencySummary : public testing::Test {
     Entry& entry = one.entries.front();
     Trial trial = flawless_trial({.load_case = scenario.cases.front(), .entry = entry}, 50e3);
     trial.round = entry.trials.size() + 1;
-    trial.load->latency = latencies(histogram);
+    trial.load->latency_ns = latencies(histogram);
     entry.trials.push_back(std::move(trial));
   }
   const Distribution& latency() {
@@ -76,7 +76,7 @@ TEST_F(LatencySummary, OfASchedulePoolsAllTrials) {
     add_trial({{1000, 10000}});
     LoadResult& load = *one.entries.front().trials.back().load;
     load.messages.unsent = i == 0 ? 2000 : 50;
-    load.send_lateness = latencies({{100, 4900}, {500, static_cast<std::uint64_t>(i) * 100}});
+    load.send_lateness_ns = latencies({{100, 4900}, {500, static_cast<std::uint64_t>(i) * 100}});
   }
   summarize(one);
   const auto& schedule = one.entries.front().summary.schedule;
@@ -115,7 +115,7 @@ TEST(InterimWarnings, NameTheDisturbedTrialAndTheFullClient) {
     entry.trials.push_back(flawless_trial({.load_case = one.plan, .entry = entry}, 100e3));
   EXPECT_TRUE(interim_warnings(one, {}).empty());
   one.entries[0].trials.back().late = true;
-  one.entries[1].trials.back().load->usage.user_s = 0.99 * one.entries[1].trials.back().time_of_usage_s();
+  one.entries[1].trials.back().load->cpu.user_s = 0.99 * one.entries[1].trials.back().time_of_usage_s();
   const std::vector<std::string> warnings = interim_warnings(one, {});
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_TRUE(warnings[0].starts_with("epoll was observed late")) << warnings[0];

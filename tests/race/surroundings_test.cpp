@@ -75,7 +75,7 @@ TEST(Disturbances, OfThePinnedCpusCountsNotThatOfOthers) {
 Trial on_a_large_machine(double of_server_s, double busy_there_s) {
   Trial trial;
   trial.load.emplace();
-  trial.load->usage = {.user_s = 0.5, .system_s = 0.4};
+  trial.load->set_usage({.user_s = 0.5, .system_s = 0.4});
   trial.server.usage = Usage{.user_s = of_server_s / 2, .system_s = of_server_s / 2};
   trial.machine = MachineCpu{.user_s = 0.9 + busy_there_s, .idle_s = 63.1 - busy_there_s};
   trial.pinned = MachineCpu{.user_s = 0.9 + busy_there_s, .idle_s = 1.1 - busy_there_s};

@@ -195,8 +195,8 @@ TEST_F(RacesWithThresholds, FailAlsoBesideAContestantThatIsNotRanked) {
 TEST_F(RacesWithThresholds, DecideNothingWhereTheClientWasTheLimitOfTheSlower) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (order.entry.contestant.name != "epoll" || !trial.load) return;
-    trial.load->usage.user_s = 0.95 * trial.load->duration_s;
-    trial.load->usage.system_s = 0.04 * trial.load->duration_s;
+    trial.load->cpu.user_s = 0.95 * trial.load->duration_s;
+    trial.load->cpu.system_s = 0.04 * trial.load->duration_s;
   };
   const std::string said = sentence();
   ASSERT_TRUE(entry(judged, "epoll").at_least);

@@ -224,7 +224,7 @@ TEST_F(TurnRace, WhereTheClientIsTheLimitCostsAreToBePrecise) {
   runner.world.rate_noise = 0.2;
   runner.world.alter = [](const TrialOrder& order, Trial& trial) {
     if (order.entry.in_process) return;
-    trial.load->usage = {.user_s = 0.99 * trial.turns_s};
+    trial.load->set_usage({.user_s = 0.99 * trial.turns_s});
     trial.server.usage = Usage{.user_s = 0.5 * trial.turns_s};
   };
   const RaceResult result = run();

@@ -149,7 +149,7 @@ class VerdictOfBounds : public VerdictWords {
     runner.alter = [=](const TrialOrder& order, std::size_t, Trial& trial) {
       const std::string& name = order.entry.contestant.name;
       if (std::ranges::count(names, name.substr(0, name.find(kAgain))) == 0) return;
-      trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+      trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
       trial.server.usage->user_s = 0.1, trial.server.usage->system_s = 0.4;
     };
     return verdict();
@@ -267,7 +267,7 @@ TEST_F(OpenLoopVerdict, ALoneContestantHasItsPercentile) {
 }
 
 void keep_samples(Trial& trial, std::uint64_t samples) {
-  trial.load->latency = usual_latencies(trial.load->latency.mean(), samples);
+  trial.load->latency_ns = usual_latencies(trial.load->latency_ns.mean(), samples);
 }
 
 TEST_F(OpenLoopVerdict, WithTooFewMessagesForThePercentileTheMedianRanks) {
@@ -288,7 +288,7 @@ TEST_F(OpenLoopVerdict, WithStillFewerTheMeanRanks) {
 TEST_F(OpenLoopVerdict, TheSecondEntryIsComparedByLatencyToo) {
   runner.alter = [](const TrialOrder& order, std::size_t, Trial& trial) {
     if (order.entry.kind == EntryKind::again)
-      trial.load->latency = usual_latencies(1.2 * trial.load->latency.mean(), 5000);
+      trial.load->latency_ns = usual_latencies(1.2 * trial.load->latency_ns.mean(), 5000);
   };
   const RaceResult result = judged();
   EXPECT_TRUE(result.cases.front().ranking.reference_differs);

@@ -75,7 +75,7 @@ inline race::RaceResult swept_race(const char* sweep = "connections=1..1000x10")
     const double speed =
         name.starts_with("threads") ? 1 - std::log10(connections) / 5 : 0.5 + std::log10(connections) / 6;
     trial = race::flawless_trial(order, 60e3 * (name == "io-uring" ? 1.1 : 1) * speed);
-    if (name == "io-uring" && connections == 100) trial.load->usage = {.user_s = 0.5, .system_s = 0.49};
+    if (name == "io-uring" && connections == 100) trial.load->set_usage({.user_s = 0.5, .system_s = 0.49});
     if (name == "io-uring" && connections == 100) trial.server.usage = Usage{.user_s = 0.2, .system_s = 0.5};
     if (name == "epoll" && connections == 1000) {
       trial.load.reset();

@@ -15,18 +15,18 @@ bool has(const std::string& text, const std::string& part) {
 // A thousand replies in a window of this length.
 LoadResult result_of(double duration_s) {
   LoadResult result;
-  result.connections_ok = 1;
+  result.connections.ok = 1;
   result.messages.sent = result.messages.verified = 1000;
-  result.messages.answered = 1;
-  result.duration_s = result.usage_s = duration_s;
+  result.connections.answered = 1;
+  result.duration_s = result.cpu.over_s = duration_s;
   result.throughput_per_s = 1000 / duration_s;
-  result.usage = {.user_s = 0.3, .system_s = 0.1, .peak_memory_bytes = 5 << 20};
+  result.set_usage({.user_s = 0.3, .system_s = 0.1, .peak_memory_bytes = 5 << 20});
   return result;
 }
 
 TEST(LoadText, TheShareOfACoreIsOfTheTimeThatItsCpuTimeCovers) {
   LoadResult result = result_of(0.5);
-  result.usage_s = 0.8;
+  result.cpu.over_s = 0.8;
   EXPECT_TRUE(has(load_text(result), ", 50 % of a core, ")) << load_text(result);
 }
 
@@ -52,10 +52,10 @@ TEST(LoadText, ThePlanIsToldWithItsLength) {
 // A percentile that hangs on a few samples has a mark, and the mark a legend.
 TEST(LoadText, ThinPercentilesAreMarkedAndTheMarkIsExplained) {
   LoadResult result = result_of(1);
-  result.latency = test::distribution_of({{1000, 1'000'000}});
+  result.latency_ns = test::distribution_of({{1000, 1'000'000}});
   EXPECT_FALSE(has(load_text(result), "~")) << load_text(result);
   result = result_of(1);
-  result.latency = test::distribution_of({{1000, 20'000}});
+  result.latency_ns = test::distribution_of({{1000, 20'000}});
   EXPECT_TRUE(has(load_text(result), "p99.9 1.00 us~")) << load_text(result);
   EXPECT_TRUE(has(load_text(result), "~ too few samples")) << load_text(result);
 }
@@ -63,14 +63,13 @@ TEST(LoadText, ThinPercentilesAreMarkedAndTheMarkIsExplained) {
 TEST(LoadText, MemoryThatWasNotReadIsNotZero) {
   LoadResult result = result_of(1);
   EXPECT_TRUE(has(load_text(result), ", 5.00 MiB peak user memory\n")) << load_text(result);
-  result.usage.peak_memory_bytes = 0;
+  result.peak_memory_bytes = 0;
   EXPECT_TRUE(has(load_text(result), ", peak user memory not known\n")) << load_text(result);
 }
 
 TEST(LoadText, WhatWasLostIsToldWhereItCanBe) {
   LoadResult result = result_of(1);
   EXPECT_FALSE(has(load_text(result), "lost")) << load_text(result);
-  result.lossy = true;
   result.messages.lost = 12;
   result.messages.sent = 1012;
   EXPECT_TRUE(has(load_text(result), "1012 sent, 1000 verified, 0 failed, 12 lost, 0 in flight"))
@@ -106,7 +105,7 @@ TEST(LoadText, ConnectionsThatHaveEndedWithRepliesAreTold) {
 
 TEST(LoadText, FailuresAfterTheWindowDoNotContradictIt) {
   LoadResult result = result_of(1);
-  result.connections_ok = 0, result.connections_failed = 1;
+  result.connections.ok = 0, result.connections.failed = 1;
   result.errors[static_cast<std::size_t>(Stage::timeout)] = 1;
   const std::string text = load_text(result);
   EXPECT_TRUE(has(text, "in the timed window: 1000 sent, 1000 verified, 0 failed, ")) << text;
@@ -125,9 +124,9 @@ TEST(LoadText, AWindowHasTheUnitThatFitsIt) {
 // The lines and their order are those that readers of other load generators know.
 TEST(LoadText, BeginsWithTheSummaryOfARun) {
   LoadResult result = result_of(4.339);
-  result.connections_ok = result.messages.answered = 4000;
+  result.connections.ok = result.connections.answered = 4000;
   result.messages.sent = result.messages.verified = 1'200'000;
-  result.messages.bytes_sent = 41'235'000, result.messages.bytes_received = 56'923'869;
+  result.bytes.sent = 41'235'000, result.bytes.received = 56'923'869;
   result.throughput_per_s = 276'561.42;
   EXPECT_TRUE(load_text(result).starts_with(R"(  duration     4.34 s
   connections  4000 ok, 0 failed
@@ -171,10 +170,10 @@ TEST(LoadText, WhatWasRefusedHasNoRate) {
 
 TEST(LoadText, ConnectionsThatHaveAllFailedHaveNoRate) {
   LoadResult result = result_of(0.002);
-  result.connections_ok = 0, result.connections_failed = 4;
+  result.connections.ok = 0, result.connections.failed = 4;
   result.messages.failed = 4;
   for (const char* rate : {"throughput", "bandwidth"}) EXPECT_FALSE(has(load_text(result), rate));
-  result.connections_ok = 1;
+  result.connections.ok = 1;
   for (const char* rate : {"throughput", "bandwidth"}) EXPECT_TRUE(has(load_text(result), rate));
 }
 

@@ -40,7 +40,7 @@ TEST(RaceTable, BoundsStandAfterFiguresByCost) {
   runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
     trial.pinned = trial.machine;
     if (order.entry.contestant.name != "epoll" && order.entry.contestant.name != "io-uring") return;
-    trial.load->usage.user_s = 0.4, trial.load->usage.system_s = 0.59;
+    trial.load->cpu.user_s = 0.4, trial.load->cpu.system_s = 0.59;
     trial.server.usage->user_s = 0.2, trial.server.usage->system_s = 0.5;
   };
   const std::string text = race_table(judged(scenario, runner), {});

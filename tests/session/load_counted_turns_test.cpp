@@ -59,8 +59,8 @@ TEST_F(CountedTurns, ATurnIsSoManyMessagesOfEachConnection) {
   EXPECT_DOUBLE_EQ(result.duration_s, 0.006) << "each from its beginning to its last reply";
   EXPECT_EQ(result.messages.sent, 12U);
   EXPECT_EQ(result.messages.beside, 0U) << "there is no ramp";
-  EXPECT_EQ(result.messages.bytes_sent, result.messages.bytes_received);
-  EXPECT_LE(result.latency.max(), 1'100'000U);
+  EXPECT_EQ(result.bytes.sent, result.bytes.received);
+  EXPECT_LE(result.latency_ns.max(), 1'100'000U);
   EXPECT_TRUE(result.clean());
 }
 

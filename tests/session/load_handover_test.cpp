@@ -124,8 +124,8 @@ TEST_F(Handovers, AnOpenLoopKeepsItsSchedule) {
   const LoadResult load = conclude(*run_, {}, false, kOpened + seconds(2));
   EXPECT_EQ(load.due(), 10U);
   EXPECT_EQ(load.messages.verified, 10U);
-  EXPECT_EQ(load.latency.max(), 501'000'000U) << "due at 600 ms";
-  EXPECT_EQ(load.send_lateness.max(), 1U) << "the time without a connection is the server's";
+  EXPECT_EQ(load.latency_ns.max(), 501'000'000U) << "due at 600 ms";
+  EXPECT_EQ(load.send_lateness().max(), 1U) << "the time without a connection is the server's";
   expect_no_failure();
 }
 

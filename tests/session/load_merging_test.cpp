@@ -23,15 +23,15 @@ LoadResult part(std::uint64_t connections, const std::vector<std::int64_t>& late
   LoadResult result;
   result.plan.connections = connections;
   result.plan.duration = seconds(2);
-  result.connections_ok = connections;
+  result.connections.ok = connections;
   result.messages.sent = result.messages.verified = latencies_ns.size();
   result.duration_s = 2;
   Histogram histogram;
   for (const std::int64_t latency : latencies_ns) histogram.record(static_cast<std::uint64_t>(latency));
-  result.latency = histogram.distribution();
+  result.latency_ns = histogram.distribution();
   result.slices = {1, 2};
-  result.usage.user_s = 0.5;
-  result.usage.peak_memory_bytes = 100;
+  result.cpu.user_s = 0.5;
+  result.peak_memory_bytes = 100;
   return result;
 }
 
@@ -40,24 +40,24 @@ TEST(LoadMerging, CountsAndHistogramsAreAdded) {
                          LoadPart{"b", part(3, {3000, 70'000, 70'000})}};
   const LoadResult whole = merged(parts);
   EXPECT_EQ(whole.plan.connections, 5U);
-  EXPECT_EQ(whole.connections_ok, 5U);
+  EXPECT_EQ(whole.connections.ok, 5U);
   EXPECT_EQ(whole.messages.verified, 5U);
   EXPECT_DOUBLE_EQ(whole.throughput_per_s, 2.5);
-  EXPECT_EQ(whole.latency, part(5, {1000, 5000, 3000, 70'000, 70'000}).latency);
+  EXPECT_EQ(whole.latency_ns, part(5, {1000, 5000, 3000, 70'000, 70'000}).latency_ns);
   EXPECT_EQ(whole.slices, (std::vector<std::uint64_t>{2, 4}));
-  EXPECT_DOUBLE_EQ(whole.usage.user_s, 1);
-  EXPECT_EQ(whole.usage.peak_memory_bytes, 200U);
+  EXPECT_DOUBLE_EQ(whole.cpu.user_s, 1);
+  EXPECT_EQ(whole.peak_memory_bytes, 200U);
   EXPECT_TRUE(whole.clean());
 }
 
 TEST(LoadMerging, APartWithoutMeasurementsCountsAsFailed) {
   LoadResult none;
-  none.plan.connections = none.connections_failed = 4;
-  none.complaints = {"it has died"};
+  none.plan.connections = none.connections.failed = 4;
+  none.messages_of_errors = {"it has died"};
   const std::array parts{LoadPart{"a", part(2, {1000})}, LoadPart{"b", none}};
   const LoadResult whole = merged(parts);
-  EXPECT_EQ(whole.connections_failed, 4U);
-  EXPECT_EQ(whole.complaints, (std::vector<std::string>{"b: it has died"}));
+  EXPECT_EQ(whole.connections.failed, 4U);
+  EXPECT_EQ(whole.messages_of_errors, (std::vector<std::string>{"b: it has died"}));
   EXPECT_FALSE(whole.clean());
 }
 

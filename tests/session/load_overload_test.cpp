@@ -155,7 +155,7 @@ TEST(KeptRate, ALongLatencyIsNoBacklog) {
   load.plan.rate_per_s = 1000;
   load.messages = {.sent = 1000, .verified = 1000, .open_at_close = 50};
   const auto latency = std::chrono::nanoseconds(milliseconds(50)).count();
-  load.latency = test::distribution_of({{static_cast<std::uint64_t>(latency), 1000}});
+  load.latency_ns = test::distribution_of({{static_cast<std::uint64_t>(latency), 1000}});
   EXPECT_EQ(load.achieved(), 1);
   load.messages.open_at_close = 250;
   EXPECT_NEAR(*load.achieved(), 0.8, 0.001);

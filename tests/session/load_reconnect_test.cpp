@@ -99,8 +99,8 @@ TEST_F(LoadReconnect, AnOpenLoopSendsWhatWasDueMeanwhile) {
   EXPECT_EQ(load.messages.sent, 100U);
   EXPECT_EQ(load.messages.failed, 1U);
   EXPECT_EQ(load.messages.verified, 99U);
-  EXPECT_EQ(load.messages.never_sent, 0U);
-  EXPECT_EQ(load.latency.max(), 290'000'000U) << "due at 210 ms, answered at 500 ms";
+  EXPECT_EQ(load.never_sent(), 0U);
+  EXPECT_EQ(load.latency_ns.max(), 290'000'000U) << "due at 210 ms, answered at 500 ms";
 }
 
 TEST_F(LoadReconnect, AnIntervalIsNotMadeUpFor) {
@@ -136,7 +136,7 @@ TEST_F(LoadReconnect, TheWindowEndsWithoutAConnection) {
   EXPECT_EQ(load.due(), 100U);
   EXPECT_EQ(load.messages.unsent, 99U);
   EXPECT_TRUE(balances());
-  EXPECT_EQ(load.connections_failed, 1U);
+  EXPECT_EQ(load.connections.failed, 1U);
   EXPECT_EQ(load.reconnects, 0U);
   EXPECT_GT(run_->failures(Stage::connect), 1U);
 }

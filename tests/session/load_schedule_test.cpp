@@ -61,11 +61,11 @@ TEST_F(LoadWindow, ALoadWithoutASingleReplyIsNoSuccess) {
   first().on_deadline(kStart + milliseconds(100));
   answer(first(), milliseconds(200));
   const LoadResult result = conclude(*run_, {}, false, kStart + milliseconds(200));
-  EXPECT_EQ(result.connections_failed, 0U);
+  EXPECT_EQ(result.connections.failed, 0U);
   EXPECT_FALSE(result.clean());
-  ASSERT_TRUE(result.window.has_value());
-  EXPECT_EQ(result.window->from, kStart);
-  EXPECT_EQ(result.window->to, kStart + milliseconds(100));
+  ASSERT_TRUE(result.window_ns.has_value());
+  EXPECT_EQ(result.window_ns->from, kStart);
+  EXPECT_EQ(result.window_ns->to, kStart + milliseconds(100));
 }
 
 }  // namespace

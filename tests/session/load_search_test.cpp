@@ -46,7 +46,7 @@ struct Model {
     asked.push_back(plan);
     LoadResult load;
     load.plan = plan;
-    load.connections_ok = plan.connections;
+    load.connections.ok = plan.connections;
     const bool over = plan.rate_per_s > capacity;
     if (!plan.open_loop()) {
       load.messages.verified = static_cast<std::uint64_t>(capacity);
@@ -55,8 +55,8 @@ struct Model {
     const bool spoilt = std::uniform_real_distribution(0.0, 1.0)(random) < disturbed;
     const double messages = plan.rate_per_s * std::chrono::duration<double>(plan.duration).count();
     load.messages.sent = load.messages.verified = static_cast<std::uint64_t>(messages);
-    load.latency = distribution_of({{over || spoilt ? 50'000'000 : 1'000'000, load.messages.verified}});
-    load.send_lateness =
+    load.latency_ns = distribution_of({{over || spoilt ? 50'000'000 : 1'000'000, load.messages.verified}});
+    load.send_lateness_ns =
         distribution_of({{static_cast<std::uint64_t>(over ? load_late.count() : 500), load.messages.sent}});
     return load;
   }
@@ -170,11 +170,11 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
   EXPECT_EQ(why([](LoadResult&) {}), "");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "5.0 % of the rate not kept");
   EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
-  EXPECT_EQ(why([](LoadResult& load) { load.connections_failed = 1; }), "1 connection failed");
+  EXPECT_EQ(why([](LoadResult& load) { load.connections.failed = 1; }), "1 connection failed");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.lost = 1; }), "1 message lost");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.verified = 0; }), "no reply");
   EXPECT_EQ(why([](LoadResult& load) {
-              load.latency = distribution_of({{1'000'000, 500}});
+              load.latency_ns = distribution_of({{1'000'000, 500}});
             }),
             "too few messages for p99");
 }
@@ -211,9 +211,9 @@ TEST(RateSearch, AServerThatIsGoneIsNotAnswered) {
   const auto run = [&](const LoadPlan& plan) {
     LoadResult load = model(plan);
     if (plan.rate_per_s < 10'000) return load;
-    load.connections_ok = 0;
-    load.connections_failed = plan.connections;
-    load.complaints = {"connect: Connection refused"};
+    load.connections.ok = 0;
+    load.connections.failed = plan.connections;
+    load.messages_of_errors = {"connect: Connection refused"};
     load.errors[static_cast<std::size_t>(Stage::connect)] = plan.connections;
     return load;
   };
@@ -237,7 +237,7 @@ struct Queue {
     const auto exponential = [&](double mean) { return -mean * std::log(stats::noise::uniform(random)); };
     LoadResult load;
     load.plan = plan;
-    load.connections_ok = plan.connections;
+    load.connections.ok = plan.connections;
     spent += plan.warmup + plan.duration + set_up;
     load.interrupted = spent > most;
     if (!plan.open_loop()) {
@@ -259,8 +259,8 @@ struct Queue {
       ++load.messages.sent, ++load.messages.verified;
       latency.record(static_cast<std::uint64_t>(1e9 * (free_at - due)), 1);
     }
-    load.latency = latency.distribution();
-    load.send_lateness = distribution_of({{1000, load.messages.sent}});
+    load.latency_ns = latency.distribution();
+    load.send_lateness_ns = distribution_of({{1000, load.messages.sent}});
     return load;
   }
 };

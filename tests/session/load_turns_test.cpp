@@ -84,7 +84,7 @@ TEST_F(LoadTurns, AStallAtTheEndCostsTimeAndLatency) {
   answer_all(kFirstTurn + milliseconds(109));
   const LoadResult result = conclude(run_, {}, false, kFirstTurn + seconds(500));
   EXPECT_DOUBLE_EQ(result.duration_s, 0.107);
-  EXPECT_GE(result.latency.max(), 99'000'000U);
+  EXPECT_GE(result.latency_ns.max(), 99'000'000U);
   EXPECT_EQ(result.messages.sent, result.messages.verified);
 }
 
@@ -115,7 +115,7 @@ TEST_F(LoadTurns, TheTimeBetweenTurnsCountsNowhere) {
   const LoadResult result = conclude(run_, {}, false, kFirstTurn + seconds(500));
   EXPECT_DOUBLE_EQ(result.duration_s, 0.024);
   EXPECT_EQ(result.messages.verified, 12U);
-  EXPECT_LE(result.latency.max(), 6'100'000U);
+  EXPECT_LE(result.latency_ns.max(), 6'100'000U);
   EXPECT_TRUE(result.clean());
 }
 

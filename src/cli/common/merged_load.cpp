@@ -78,7 +78,7 @@ WholeLoad merged_load(std::span<const LoadOfHost> hosts) {
   WholeLoad whole;
   for (const LoadOfHost& host : hosts) {
     parts.push_back({.name = host.name, .result = host.result});
-    if (!host.trouble.empty()) parts.back().result.complaints.push_back(host.trouble);
+    if (!host.trouble.empty()) parts.back().result.messages_of_errors.push_back(host.trouble);
     if (whole.document.is_null()) whole.document = host.document;
   }
   whole.result = merged(parts);
@@ -106,7 +106,7 @@ std::string hosts_text(const WholeLoad& whole, std::span<const LoadOfHost> hosts
                                   ? fmt::format("{} +-{}", format_duration(Duration(*host.clock_offset_ns)),
                                                 format_duration(Duration(*host.clock_error_ns)))
                                   : "-";
-    rows.push_back({host.name, report::grouped(host.result.connections_ok),
+    rows.push_back({host.name, report::grouped(host.result.connections.ok),
                     report::plain_number(host.result.throughput_per_s), started, clock});
     if (!host.trouble.empty()) troubles += fmt::format("{}: {}\n", host.name, host.trouble);
   }

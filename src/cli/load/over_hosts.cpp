@@ -181,10 +181,10 @@ void LoadOverHosts::start_servers() {
 void LoadOverHosts::fail(Generator& generator, const std::string& why) {
   LoadOfHost& host = generator.outcome;
   host.trouble = why;
-  host.result = {};
-  host.result.plan = load_.plan;
-  generator.part.apply_to(host.result.plan);
-  host.result.connections_failed = generator.part.connections;
+  LoadPlan plan = load_.plan;
+  generator.part.apply_to(plan);
+  host.result = no_result(plan);
+  host.result.connections.failed = generator.part.connections;
   host.result.errors[static_cast<std::size_t>(Stage::local)] = generator.part.connections;
 }
 
@@ -285,16 +285,16 @@ void LoadOverHosts::take_result(Generator& generator, const Message& result) {
     host.document = nullptr;
     return fail(generator, why);
   }
-  if (!host.result.window) return;
-  const Time opened = host.result.window->from - cluster_.clock(generator.rank).offset;
+  if (!host.result.window_ns) return;
+  const Time opened = host.result.window_ns->from - cluster_.clock(generator.rank).offset;
   host.opened_ns = opened.time_since_epoch().count();
   if (load_.plan.messages && load_.plan.warmup != Duration{})
     return;  // it opens when the warm-up is answered
   const Duration late = opened - (begins_ + load_.plan.warmup);
   if (late <= std::max<Duration>(kLatestStart, load_.plan.duration / kLatestShare)) return;
   host.trouble = fmt::format("it began {} late", format_duration(late));
-  host.result.connections_failed = generator.part.connections;
-  host.result.connections_ok = 0;
+  host.result.connections.failed = generator.part.connections;
+  host.result.connections.ok = 0;
 }
 
 void LoadOverHosts::stop_servers() {

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/build_facts.hpp"
 #include "base/check.hpp"
+#include "base/fields.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
@@ -167,8 +169,9 @@ LoadResult Load::drive(Loading& loading, const Loaded& whom, Stop& stop) {
     used_over = turns->used_over();
   }
   LoadResult result = loading.result(used, stop.requested() && !plan.turns);
-  result.unverified = whom.protocol.verified_by && whom.protocol.verified_by(parameters).empty();
-  result.usage_s = std::chrono::duration<double>(used_over).count();
+  if (whom.protocol.verified_by && whom.protocol.verified_by(parameters).empty())
+    result.messages.unverified = true;
+  result.cpu.over_s = std::chrono::duration<double>(used_over).count();
   if (was_continued != 0)
     result.notes.emplace_back(
         "this load was stopped and continued: what it lost meanwhile in throughput and latency is its own");
@@ -191,26 +194,26 @@ std::string hint_of_others(const Loaded& whom) {
 
 // Describes the failure in one line that names the address once; empty without a failure.
 std::string Load::trouble(const Loaded* whom, const LoadResult& result) const {
-  std::string text = join(result.complaints, "; ");
+  std::string text = join(result.messages_of_errors, "; ");
   if (text.empty() && result.messages.verified == 0) {
-    if (result.interrupted || !result.window)
+    if (result.interrupted || !result.window_ns)
       text = "nothing was measured: interrupted before a reply was verified";
-    else if (result.plan.open_loop() && result.messages.unsent > 0)
+    else if (result.plan.open_loop() && result.messages.unsent.value_or(0) > 0)
       text =
           "nothing was measured: what was due before the timed window was not answered yet; lower the rate "
           "(-R)";
-    else if (result.lossy && result.messages.answered == 0)
+    else if (result.lossy() && result.connections.answered == 0)
       text = "nothing was measured: nothing answered; does a server of this protocol listen there?";
     else
       text = fmt::format(
           "nothing was measured: no reply came within the timed window of {}; measure longer (-d)",
-          format_duration(result.window->to - result.window->from));
+          format_duration(result.window_ns->to - result.window_ns->from));
   }
-  if (text.empty() && result.messages.never_answered > 0 && !result.interrupted)
+  if (text.empty() && result.connections.never_answered > 0 && !result.interrupted)
     text = fmt::format(
         "{} of {} never had a reply in all that time: measure longer (-d), or the server serves fewer at a "
         "time",
-        result.messages.never_answered, counted(result.connections_ok, "connection"));
+        result.connections.never_answered, counted(result.connections.ok, "connection"));
   // A server of another protocol gives only wrong answers, or none. A server that reports why it refuses, or
   // that answers with a status and a body, is no such server.
   const std::uint64_t strange = result.failures(Stage::verify) + result.failures(Stage::timeout);
@@ -222,29 +225,51 @@ std::string Load::trouble(const Loaded* whom, const LoadResult& result) const {
     text += spoken.doubt.empty() ? fmt::format("; is it a server of the protocol '{}'?", spoken.name)
                                  : "; " + spoken.doubt;
   }
-  if (whom != nullptr && !text.empty() && result.connections_ok == 0 && result.failures(Stage::connect) > 0)
+  if (whom != nullptr && !text.empty() && result.connections.ok == 0 && result.failures(Stage::connect) > 0)
     text += hint_of_others(*whom);
   const bool named = connect.empty() || result.failures(Stage::connect) > 0;
   return text.empty() || named ? text : connect + ": " + text;
 }
 
+namespace {
+
+LoadProgram::Socket socket_facts(const SocketFacts& facts) {
+  return {.nodelay = facts.nodelay,
+          .send_buffer = facts.send_buffer,
+          .receive_buffer = facts.receive_buffer,
+          .congestion = facts.congestion,
+          .backlog = facts.backlog};
+}
+
+}  // namespace
+
+// Returns the begin of a document: the program of this load.
 Json Load::document(const char* schema, const Loaded& whom) const {
-  Json document{{"schema", schema}, {"protocol", whom.protocol.name}, {"address", connect}};
-  if (!whom.protocol.plugin.empty()) document["plugin"] = whom.protocol.plugin;
-  add_engine(document, whom.engine, whom.options);
-  document["build"] = build_json();
-  document["socket"] = whom.target ? to_json(whom.target->facts()) : Json::object();
-  // The kernel reports another size than the one that was asked for, which a repeated load asks for again.
-  if (socket.options.send_buffer > 0) document["socket"]["asked_send_buffer"] = socket.options.send_buffer;
-  if (socket.options.receive_buffer > 0)
-    document["socket"]["asked_receive_buffer"] = socket.options.receive_buffer;
+  LoadProgram own{.schema = schema,
+                  .protocol = std::string(whom.protocol.name),
+                  .address = connect,
+                  .engine = std::string(whom.engine.name),
+                  .threads = whom.options.threads,
+                  .wait = std::string(word_of(whom.options.wait)),
+                  .knobs = whom.options.knobs,
+                  .build = {.type = std::string(build::kType),
+                            .sanitizers = std::string(build::kSanitizers),
+                            .version = std::string(build::kVersion)}};
+  if (!whom.protocol.plugin.empty()) own.plugin = whom.protocol.plugin;
+  if (whom.target) own.socket = socket_facts(whom.target->facts());
+  if (socket.options.send_buffer > 0) own.socket.asked_send_buffer = socket.options.send_buffer;
+  if (socket.options.receive_buffer > 0) own.socket.asked_receive_buffer = socket.options.receive_buffer;
+  Json document;
+  add_load(document, own);
   return document;
 }
 
-// Returns the options of this side, and in process those of the server too.
+// Returns the options of this side, and in process those of the server too, without options that have neither
+// a value nor a default.
 Settings Load::stated_options(const Loaded& whom) const {
   Settings options = parameters.options;
   if (whom.engine.in_process) options.merge(protocol.parameters(whom.protocol, Role::serve).options);
+  std::erase_if(options, [](const auto& option) { return option.second.empty(); });
   return options;
 }
 
@@ -265,18 +290,18 @@ std::string Load::write_result_of(const Loaded& whom, const LoadResult& result) 
   if (json.empty()) return {};
   Json whole = document("joust-load/1", whom);
   add_load(whole, result);
-  whole["options"] = options_json(stated_options(whom));
-  whole[kWindowUtc] = result.window ? nlohmann::ordered_json(utc_ns(result.window->from)) : nullptr;
+  LoadChoices choices{.options = stated_options(whom), .window_utc_ns = std::optional<std::int64_t>()};
+  if (result.window_ns) choices.window_utc_ns = utc_ns(result.window_ns->from);
+  add_load(whole, choices);
   return write(whole);
 }
 
 // Writes a result without measurements, so that a file with an earlier result is not taken for this one's.
 void Load::write_unresolved(const Loaded& whom, const std::string& why) const {
-  LoadResult none;
-  none.plan = plan;
-  none.connections_failed = plan.connections;
+  LoadResult none = no_result(plan);
+  none.connections.failed = plan.connections;
   none.errors[static_cast<std::size_t>(Stage::resolve)] = plan.connections;
-  none.complaints = {why};
+  none.messages_of_errors = {why};
   if (const std::string unwritten = write_result_of(whom, none); !unwritten.empty())
     complain(program, unwritten);
 }
@@ -293,7 +318,7 @@ std::string Load::heading(const Loaded& whom) const {
 int Load::measure_once(const Loaded& whom) {
   const LoadResult result = measure(whom);
   // If no server could be reached, only the reason is reported.
-  const bool reached = result.connections_ok > 0 || result.messages.sent > 0;
+  const bool reached = result.connections.ok > 0 || result.messages.sent > 0;
   const std::string unwritten = write_result_of(whom, result);  // first: standard output may be lost
   if (const std::string text = trouble(&whom, result); !text.empty()) complain(program, text);
   if (reached && !events && json != "-")
@@ -356,7 +381,7 @@ int Load::search(const Loaded& whom) {
   if (!json.empty()) {
     Json whole = document("joust-search/1", whom);
     add_search(whole, result);
-    whole["options"] = options_json(stated_options(whom));
+    whole["options"] = stated_options(whom);
     unwritten = write(whole);
   }
   if (json != "-")

@@ -54,12 +54,12 @@ Faults faults_of(const Entry& entry) {
     faults.connections += trial.server.connections_failed;
     if (!trial.load) continue;
     faults.silent_trials += trial.load->messages.verified == 0;
-    faults.connections += trial.load->connections_failed;
+    faults.connections += trial.load->connections.failed;
     faults.messages += trial.load->messages.failed;
     add_errors(trial.load->errors, faults);
-    if (!trial.load->lossy) add_deliveries(*trial.load, faults);  // otherwise check 13 looks at them
-    if (faults.first_error.empty() && !trial.load->complaints.empty())
-      faults.first_error = trial.load->complaints.front();
+    if (!trial.load->lossy()) add_deliveries(*trial.load, faults);  // otherwise check 13 looks at them
+    if (faults.first_error.empty() && !trial.load->messages_of_errors.empty())
+      faults.first_error = trial.load->messages_of_errors.front();
   }
   return faults;
 }
@@ -100,10 +100,11 @@ Silence silence_of(const Entry& entry) {
   Silence worst;
   for (const Trial* trial : usable_trials(entry)) {
     const LoadResult& load = *trial->load;
-    const Silence here{.silent = load.connections_ok - std::min(load.messages.answered, load.connections_ok),
-                       .connections = load.connections_ok,
-                       .oldest_open = load.messages.oldest_open,
-                       .never = load.messages.never_answered};
+    const Silence here{
+        .silent = load.connections.ok - std::min(load.connections.answered, load.connections.ok),
+        .connections = load.connections.ok,
+        .oldest_open = load.oldest_open_ns,
+        .never = load.connections.never_answered};
     if (here.never > worst.never || (here.never == worst.never && here.served() < worst.served()))
       worst = here;
   }

@@ -25,22 +25,22 @@ bool agree(std::uint64_t here, std::uint64_t there, double slack) {
 // Describes the first count of a trial that does not balance. Empty if all do.
 std::string imbalance(const Trial& trial) {
   const LoadResult& load = *trial.load;
-  const Recorder::Counts& messages = load.messages;
-  if (messages.sent != messages.verified + messages.failed + messages.lost + messages.in_flight)
+  const LoadResult::Messages& messages = load.messages;
+  if (messages.sent != messages.verified + messages.failed + messages.lost.value_or(0) + messages.in_flight)
     return fmt::format("sent {} is not verified {} + failed {}{} + in flight {}", messages.sent,
                        messages.verified, messages.failed,
-                       load.lossy ? fmt::format(" + lost {}", messages.lost) : "", messages.in_flight);
-  if (load.lossy) return {};  // bytes may be lost on the way, and requests to join are sent again
+                       messages.lost ? fmt::format(" + lost {}", *messages.lost) : "", messages.in_flight);
+  if (load.lossy()) return {};  // bytes may be lost on the way, and requests to join are sent again
   const double replies = std::max(1.0, static_cast<double>(messages.verified));
   const double flying = static_cast<double>(messages.in_flight);
-  if (trial.server.bytes_received && !agree(load.total_bytes_sent, *trial.server.bytes_received,
-                                            flying * static_cast<double>(messages.bytes_sent) / replies))
-    return fmt::format("the client sent {} bytes, the server received {}", load.total_bytes_sent,
+  if (trial.server.bytes_received && !agree(load.bytes.total_sent, *trial.server.bytes_received,
+                                            flying * static_cast<double>(load.bytes.sent) / replies))
+    return fmt::format("the client sent {} bytes, the server received {}", load.bytes.total_sent,
                        *trial.server.bytes_received);
-  if (trial.server.bytes_sent && !agree(load.total_bytes_received, *trial.server.bytes_sent,
-                                        flying * static_cast<double>(messages.bytes_received) / replies))
+  if (trial.server.bytes_sent && !agree(load.bytes.total_received, *trial.server.bytes_sent,
+                                        flying * static_cast<double>(load.bytes.received) / replies))
     return fmt::format("the server sent {} bytes, the client received {}", *trial.server.bytes_sent,
-                       load.total_bytes_received);
+                       load.bytes.total_received);
   return {};
 }
 
@@ -101,7 +101,7 @@ CheckResult check_books(const RaceResult& race, const CaseResult& one) {
     for (const Trial* trial : usable) {
       ++trials;
       late += trial->late;
-      lossy += trial->load->lossy;
+      lossy += trial->load->lossy();
       if (const std::string wrong = imbalance(*trial); !wrong.empty()) {
         findings.bar(answerable(*entry), fmt::format("round {}: {}", trial->round, wrong));
         break;

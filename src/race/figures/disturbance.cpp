@@ -55,7 +55,7 @@ std::vector<PartOfMachine> parts_of(const Trial& trial, bool in_process) {
   const double windows = static_cast<double>(std::max<std::size_t>(trial.turns.size(), 1));
   const double error_s = kErrorOfReading_s * std::sqrt(windows);
   const double server_s = trial.server.usage ? time_of(*trial.server.usage) : 0;
-  const double client_s = time_of(trial.load->usage);
+  const double client_s = time_of(trial.load->usage());
   if (trial.server_cpus && trial.client_cpus)
     return {{kServersCpus, *trial.server_cpus, server_s, error_s},
             {kClientsCpus, *trial.client_cpus, client_s, error_s}};

@@ -71,7 +71,7 @@ std::optional<double> command_cost(const Trial& trial) {
 }
 
 Figure latency(const LatencyFigure& figure) {
-  return [&figure](const Trial& trial) { return figure.of(trial.load->latency); };
+  return [&figure](const Trial& trial) { return figure.of(trial.load->latency_ns); };
 }
 
 RankedBy ranked_by(const CaseResult& one) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "race/figures/disturbance.hpp"
 #include "race/figures/ranking.hpp"
@@ -43,9 +44,9 @@ std::optional<Estimate> estimate_of(const std::vector<const Trial*>& trials, con
 Figure per_message(bool server, double (*figure)(const Usage&)) {
   return [=](const Trial& trial) -> std::optional<double> {
     const double messages = trial.messages_of_usage();
-    const Usage* const usage = server ? trial.known_server_usage() : &trial.load->usage;
-    if (messages == 0 || usage == nullptr) return std::nullopt;
-    return figure(*usage) / messages;
+    const Usage* const of_server = trial.known_server_usage();
+    if (messages == 0 || (server && of_server == nullptr)) return std::nullopt;
+    return figure(server ? *of_server : trial.load->usage()) / messages;
   };
 }
 
@@ -55,9 +56,10 @@ Sides sides_of(const std::vector<const Trial*>& trials, double (*figure)(const U
 }
 
 // Returns the samples of all trials together, because a median of percentiles is not a percentile.
-Distribution together(const std::vector<const Trial*>& trials, Distribution LoadResult::*samples) {
+template <typename Samples>
+Distribution together(const std::vector<const Trial*>& trials, Samples LoadResult::*samples) {
   Distribution all;
-  for (const Trial* trial : trials) all.merge((*trial->load).*samples);
+  for (const Trial* trial : trials) all.merge(std::invoke(samples, *trial->load));
   return all;
 }
 
@@ -108,7 +110,7 @@ Sides memory_of(const std::vector<const Trial*>& trials) {
   };
   for (const Trial* trial : trials) {
     if (trial->server.usage) raise(most.server, trial->server.usage->peak_memory_bytes);
-    raise(most.client, trial->load->usage.peak_memory_bytes);
+    raise(most.client, trial->load->peak_memory_bytes);
   }
   return most;
 }
@@ -122,7 +124,7 @@ Summary summary_of(const Entry& entry, const Figure& cost) {
   summary.cost_us_per_message = estimate_of(trials, cost);
   summary.mb_per_s = median_of(trials, [](const Trial& trial) { return trial.mb_per_s(); });
   summary.deliveries_per_s = median_of(trials, [](const Trial& trial) { return trial.deliveries_per_s(); });
-  summary.latency = together(trials, &LoadResult::latency);
+  summary.latency = together(trials, &LoadResult::latency_ns);
   summary.schedule = schedule_of(trials);
   summary.loss = loss_of(trials);
   for (const LatencyFigure& figure : kLatencyFigures)
@@ -146,7 +148,7 @@ const LatencyFigure* latency_to_rank_by(const CaseResult& one) {
     for (const Entry& entry : one.entries) {
       const std::vector<const Trial*> trials = usable_trials(entry);
       if (!entry.is_contestant() || trials.empty()) continue;
-      const auto has_it = [&](const Trial* trial) { return figure->of(trial->load->latency).has_value(); };
+      const auto has_it = [&](const Trial* trial) { return figure->of(trial->load->latency_ns).has_value(); };
       ++measured;
       known += 2 * static_cast<std::size_t>(std::ranges::count_if(trials, has_it)) > trials.size();
     }

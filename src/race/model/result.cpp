@@ -11,13 +11,13 @@ namespace joust::race {
 
 // A request whose reply came too late for the load may still have been delivered.
 std::optional<Loss> loss_of(const LoadResult& load) {
-  if (!load.lossy) return std::nullopt;
+  if (!load.lossy()) return std::nullopt;
   const auto delivery = [&](const char* what) {
     return static_cast<std::uint64_t>(load.number("deliveries", what).value_or(0));
   };
   const Loss deliveries{.lost = delivery("lost"), .of = delivery("expected")};
-  if (deliveries.lost > 0 || (deliveries.of > 0 && load.messages.lost == 0)) return deliveries;
-  return Loss{.lost = load.messages.lost, .of = load.messages.sent};
+  if (deliveries.lost > 0 || (deliveries.of > 0 && *load.messages.lost == 0)) return deliveries;
+  return Loss{.lost = *load.messages.lost, .of = load.messages.sent};
 }
 
 std::string share_words(const Loss& loss) {
@@ -66,7 +66,7 @@ std::optional<double> Trial::server_cpu_us_per_message() const {
 
 std::optional<double> Trial::client_cpu_us_per_message() const {
   if (!load || messages_of_usage() == 0) return std::nullopt;
-  return (load->usage.user_s + load->usage.system_s) * 1e6 / messages_of_usage();
+  return load->cpu.used_s() * 1e6 / messages_of_usage();
 }
 
 // Scales the throughput in bytes with that in messages, because every transfer has the same size.
@@ -81,7 +81,7 @@ std::optional<double> Trial::mb_per_s() const {
 std::optional<double> Trial::deliveries_per_s() const {
   const auto rate = throughput_per_s();
   if (!rate || load->group("deliveries") == nullptr) return std::nullopt;
-  return *rate * static_cast<double>(load->connections_ok);
+  return *rate * static_cast<double>(load->connections.ok);
 }
 
 const Usage* Trial::known_server_usage() const {
@@ -91,7 +91,7 @@ const Usage* Trial::known_server_usage() const {
 }
 
 double Trial::messages_of_usage() const {
-  return static_cast<double>(load->messages.verified + (turns.empty() ? 0 : load->messages.beside));
+  return static_cast<double>(load->messages.verified + load->messages.beside.value_or(0));
 }
 
 double Trial::time_of_usage_s() const {

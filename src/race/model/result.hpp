@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "load/result.hpp"
+#include "load/result_json.hpp"
 #include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
@@ -57,12 +58,7 @@ struct Turn {
 // The shortest window in which the server's usage is known: it may be read some milliseconds off the ends.
 inline constexpr double kLeastWindowOfServer_s = 0.1;
 
-struct BuildInfo {
-  std::string type{};        // "Release"
-  std::string sanitizers{};  // empty: none
-  std::string version{};
-  bool operator==(const BuildInfo&) const = default;
-};
+using BuildInfo = LoadProgram::Build;
 
 // The facts that a child reports of itself.
 struct ChildFacts {
@@ -108,7 +104,8 @@ struct Trial {
   bool serverless = false;     // a command that moves files has no server
   bool counted = true;         // false: reported, but another attempt of its round is used
   std::optional<LoadResult> load{};
-  std::string load_document{};  // the load's own document as JSON, without its histograms
+  LoadProgram program{};  // of the load, as its document has it; `client` are the facts that are compared
+  LoadChoices choices{};
   ChildFacts client{};
   ServerResult server{};
   std::vector<Turn> turns{};  // empty for a trial with a window of its own

@@ -34,8 +34,8 @@ std::string too_few_to_count(const Case& one) {
 
 std::string what_failed(const Trial& trial) {
   if (!trial.failure.empty()) return trial.failure;
-  const bool told = trial.load && !trial.load->complaints.empty();
-  return told ? trial.load->complaints.front() : "not one reply in its timed window";
+  const bool told = trial.load && !trial.load->messages_of_errors.empty();
+  return told ? trial.load->messages_of_errors.front() : "not one reply in its timed window";
 }
 
 void apply(const CallCount& calls, Trial& trial) {

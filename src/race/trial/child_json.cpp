@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
 
-#include "base/error_words.hpp"
 #include "load/result_json.hpp"
 
 namespace joust::race {
@@ -48,18 +48,17 @@ std::map<std::string, std::uint64_t> counts_from(const json& object) {
 }
 
 std::optional<std::string> read_load(const std::string& text, Trial& trial) {
-  nlohmann::ordered_json document = nlohmann::ordered_json::parse(text, nullptr, false);
+  const auto document = nlohmann::ordered_json::parse(text, nullptr, false);
   auto result = load_from(document);
   if (!result) return result.error();
   try {
+    trial.program = program_from(document);
+    trial.choices = choices_from(document);
     trial.client = facts_from(document);
-  } catch (const nlohmann::json::exception& error) {
-    return fmt::format("the load's result cannot be read: {}", words_of(error));
+  } catch (const std::runtime_error& error) {
+    return fmt::format("the load's result cannot be read: {}", error.what());
   }
   trial.load = std::move(*result);
-  for (const char* key : {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"})
-    document.erase(key);
-  trial.load_document = document.dump();
   return std::nullopt;
 }
 

@@ -63,7 +63,7 @@ bool Contender::finish_in_order() {
   if (stop_.requested() || !succeeded(loaded, trial_)) return false;
   if (const auto wrong = read_load(loaded->document, trial_)) return fail({.what = *wrong}, trial_);
   // The load cannot read its children's usage at the moment in which a turn begins.
-  if (load_forks_) trial_.load->usage = scaled(trial_.load->usage, loaded->cpu_s);
+  if (load_forks_) trial_.load->set_usage(scaled(trial_.load->usage(), loaded->cpu_s));
   auto served = server_->finish();
   if (stop_.requested() || !succeeded(served, trial_)) return false;
   trial_.server = std::move(served->result);

@@ -32,7 +32,7 @@ SideFailure LocalLoad::explain(const std::string& what, Duration patience) const
   if (!document) return std::move(document.error());
   Trial trial;
   if (const auto wrong = read_load(*document, trial)) return failure_of(part(), *wrong);
-  const std::vector<std::string>& complaints = trial.load->complaints;
+  const std::vector<std::string>& complaints = trial.load->messages_of_errors;
   SideFailure failure =
       complaints.empty() ? late_failure(part(), what, patience) : failure_of(part(), complaints.front());
   failure.document = std::move(*document);

@@ -214,9 +214,10 @@ class OneTrial {
     if (!succeeded(document, trial_)) return false;
     if (const auto wrong = read_load(*document, trial_)) return fail_load(*wrong);
     if (!before_ || !after_)
-      return fail_load("the load had no timed window" + (trial_.load->complaints.empty()
-                                                             ? std::string()
-                                                             : ": " + trial_.load->complaints.front()));
+      return fail_load("the load had no timed window" +
+                       (trial_.load->messages_of_errors.empty()
+                            ? std::string()
+                            : ": " + trial_.load->messages_of_errors.front()));
     note_surroundings(window_of(before_->around, after_->around), trial_);
     if (!in_time(before_->server_at, after_->server_at) ||
         (order_.count_calls && !in_time(before_->counted, after_->counted))) {
@@ -240,7 +241,7 @@ class OneTrial {
     const auto in_s = [](Duration time) { return std::chrono::duration<double>(time).count(); };
     double difference_s = std::abs(in_s(to - from) - trial_.load->duration_s);
     // If the window's own times are known, the ends are compared, not only the length.
-    if (const auto& window = trial_.load->window)
+    if (const auto& window = trial_.load->window_ns)
       difference_s = std::abs(in_s(from - window->from)) + std::abs(in_s(to - window->to));
     return difference_s <= kMostLateness * trial_.load->duration_s + in_s(setup_.lateness);
   }
