@@ -28,7 +28,7 @@ struct Percentiles {
   std::uint64_t max = 0, samples = 0;
 };
 
-// Those that the buckets do not tell.
+// The figures that the buckets do not tell.
 struct Exact {
   double mean = 0;
   std::uint64_t min = 0, max = 0;

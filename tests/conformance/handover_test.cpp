@@ -128,7 +128,8 @@ class HandedOver : public EngineTest {
     return conclude(run, {}, false, Clock::now());
   }
   static void expect_clean(const LoadResult& result) {
-    EXPECT_TRUE(result.clean()) << (result.messages_of_errors.empty() ? "" : result.messages_of_errors.front());
+    EXPECT_TRUE(result.clean()) << (result.messages_of_errors.empty() ? ""
+                                                                      : result.messages_of_errors.front());
     EXPECT_EQ(result.messages.sent, result.messages.verified + result.messages.in_flight);
   }
 

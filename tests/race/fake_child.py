@@ -66,7 +66,8 @@ def serve(engine):
 
 
 def document(engine):
-    return {"schema": "joust-load/1", "protocol": "echo", "address": "", "engine": engine, "threads": 1, "wait": "block", "knobs": {},
+    return {"schema": "joust-load/1", "protocol": "echo", "address": "", "engine": engine, "threads": 1,
+            "wait": "block", "knobs": {},
             "build": {"type": "Release", "sanitizers": "", "version": "0"}, "socket": {},
             "plan": {}, "interrupted": False, "reconnects": 0, "handovers": 0, "oldest_open_ns": 0,
             "connections": {"ok": 1, "failed": 0, "answered": 1, "never_answered": 0}, "window_ns": None,

@@ -175,7 +175,8 @@ void Race::ensure_files() const {
 
 // Writes the files of the result. Returns in words which of them could not be written; empty if none. A race
 // that measured nothing leaves older files as they are.
-std::string Race::keep(const race::RaceResult& result, const std::string& document) const {
+std::string Race::keep(const race::RaceResult& result, const report::document::Race& made,
+                       const std::string& document) const {
   if (!keeps_result() && !faces.any()) return {};
   if (measured_nothing(result)) {
     complain(program, "nothing was measured, so no file was written");
@@ -184,13 +185,13 @@ std::string Race::keep(const race::RaceResult& result, const std::string& docume
   std::vector<std::string> unwritten;
   if (keeps_result()) unwritten.push_back(keep_result(json, document));
   if (faces.any()) {
-    const auto read = report::page::read_document(document);
-    if (read) {
-      FaceArguments::Written written = faces.write(*read);
+    const auto page = report::page::document_of(made, document);
+    if (page) {
+      FaceArguments::Written written = faces.write(*page);
       note_strange_files(program, written.strange);
       unwritten.push_back(std::move(written.unwritten));
     } else {
-      unwritten.push_back("the result: " + read.error());
+      unwritten.push_back("the result: " + page.error());
     }
   }
   std::erase(unwritten, "");
@@ -268,8 +269,9 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
-  const std::string document = report::race_json(result);
-  const std::string unwritten = keep(result, document);  // first: standard output may be lost
+  const report::document::Race made = report::document_of(result);
+  const std::string document = report::race_json(made);
+  const std::string unwritten = keep(result, made, document);  // first: standard output may be lost
   try {
     show(result, document);
   } catch (const OutputError&) {

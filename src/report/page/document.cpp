@@ -1,36 +1,82 @@
 // SPDX-License-Identifier: MIT
 #include "report/page/document.hpp"
-#include "measure/hdr_histogram.hpp"
-#include "race/model/result.hpp"
-#include "race/scenario/shell_command.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <ranges>
 
+#include "base/document.hpp"
 #include "base/error_words.hpp"
-#include "base/fields.hpp"
 #include "base/units.hpp"
 #include "base/words.hpp"
-#include "report/race_json.hpp"
+#include "measure/hdr_histogram.hpp"
+#include "race/model/result.hpp"
+#include "race/scenario/shell_command.hpp"
 #include "report/row_order.hpp"
 
 namespace joust::report::page {
 namespace {
 
-// Returns a number that may be missing or null; the key may be one of an object that is missing too.
-std::optional<double> number_in(const std::optional<Node>& object, const char* key) {
-  if (!object) return std::nullopt;
-  const auto member = object->find(key);
-  return member ? std::optional(member->number()) : std::nullopt;
+using document::Json;
+using documents::way_below;
+
+// The members that are read of the load of a trial: of the document of a load, or of a command that moves
+// files.
+struct LoadOfTrial {
+  struct Messages {
+    Rare<std::uint64_t> verified{};
+  };
+  struct Cpu {
+    Rare<double> user_s{}, system_s{};
+  };
+  struct Latency {
+    Rare<std::optional<double>> mean{}, p50{}, p99{}, p999{};
+  };
+
+  Rare<Messages> messages{};
+  Rare<std::uint64_t> verified{};  // files
+  Rare<double> duration_s{}, throughput_per_s{};
+  Rare<Latency> latency_ns{};
+  Rare<Cpu> cpu{};
+};
+
+// The members that are read of the load of a case.
+struct LoadOfCase {
+  std::uint64_t connections = 0, depth = 0;
+  double interval_s = 0;
+  Rare<std::optional<double>> rate_per_s{}, rate_share{};
+  Rare<std::optional<std::string>> arrivals{};
+  Rare<std::optional<std::uint64_t>> payload_bytes{};
+};
+
+// The member of a side of a contestant that always is there, beside knobs and options of any name.
+struct Side {
+  std::string engine{};
+};
+
+// Throws WrongDocument for a number that no figure of a race can be.
+void require_figures(const auto& value, const std::string& way) {
+  documents::each_number(value, way, require_figure);
 }
 
-std::optional<CpuTime> cpu_of(const std::optional<Node>& object, const char* user, const char* system) {
-  const auto in_user = number_in(object, user), in_system = number_in(object, system);
-  if (!in_user || !in_system) return std::nullopt;
-  return CpuTime{.user_s = *in_user, .system_s = *in_system};
+template <typename T>
+T read_part(const Json& document, const std::string& way) {
+  T part{};
+  documents::read(document, way, part);
+  require_figures(part, way);
+  return part;
+}
+
+// Returns what may be missing or null.
+template <typename T>
+std::optional<T> known(const Rare<std::optional<T>>& member) {
+  return member.value_or(std::nullopt);
+}
+
+std::optional<CpuTime> cpu_of(const std::optional<double>& user_s, const std::optional<double>& system_s) {
+  if (!user_s || !system_s) return std::nullopt;
+  return CpuTime{.user_s = *user_s, .system_s = *system_s};
 }
 
 void add(std::optional<CpuTime>& sum, const std::optional<CpuTime>& more) {
@@ -41,178 +87,152 @@ void add(std::optional<CpuTime>& sum, const std::optional<CpuTime>& more) {
 }
 
 // Returns the CPU time of a message in microseconds. A time of 0 is not known.
-std::optional<double> per_message(const std::optional<CpuTime>& cpu, const std::optional<double>& messages) {
-  if (!cpu || !messages || *messages <= 0 || cpu->user_s + cpu->system_s <= 0) return std::nullopt;
-  return (cpu->user_s + cpu->system_s) * 1e6 / *messages;
+std::optional<double> per_message(const std::optional<CpuTime>& cpu, std::uint64_t messages) {
+  if (!cpu || messages == 0 || cpu->user_s + cpu->system_s <= 0) return std::nullopt;
+  return (cpu->user_s + cpu->system_s) * 1e6 / static_cast<double>(messages);
 }
 
 // Returns whether the CPU time of the server is that of the window, as in Trial::known_server_usage().
-bool knows_server(const Node& trial, const Node& load) {
-  return !trial["server"].find("cpu_unknown") &&
-         number_in(load, "duration_s").value_or(0) >= race::kLeastWindowOfServer_s;
+bool knows_server(const document::Trial& trial, const LoadOfTrial& load) {
+  return !trial.server.cpu_unknown && load.duration_s.value_or(0) >= race::kLeastWindowOfServer_s;
 }
 
 // Returns the cost of a message as the race compares it: that of the server, and of both sides where commands
 // move files.
-std::optional<double> cost_of_trial(const Node& trial, const Node& load, bool moves_files,
+std::optional<double> cost_of_trial(const document::Trial& trial, const LoadOfTrial& load, bool moves_files,
                                     const std::optional<CpuTime>& server,
                                     const std::optional<CpuTime>& client) {
-  const auto of_turns = number_in(trial, "server_cpu_us_per_message");
   if (moves_files) {
-    const auto files = number_in(load, "verified");
+    const std::uint64_t files = load.verified.value_or(0);
     const auto of_server = per_message(server, files), of_client = per_message(client, files);
     return of_client ? std::optional(of_server.value_or(0) + *of_client) : std::nullopt;
   }
-  if (trial.find("turns")) return of_turns;
-  if (!knows_server(trial, load)) return std::nullopt;
-  return per_message(server, number_in(load.find("messages"), "verified"));
-}
-
-// Returns the throughput of an open loop, which the document has only as the rate and the messages.
-std::optional<double> throughput_of(const Node& trial, const Node& load) {
-  const auto of_turns = number_in(trial, "throughput_per_s");
-  return of_turns ? of_turns : number_in(load, "throughput_per_s");
+  if (trial.turns) return known(trial.server_cpu_us_per_message);
+  if (!knows_server(trial, load) || !load.messages) return std::nullopt;
+  return per_message(server, load.messages->verified.value_or(0));
 }
 
 // Adds the latencies of a trial, whose histogram may be missing.
-void add_latencies(const Node& trial, bool& all_known, Distribution& into) {
-  const auto histograms = trial.find("histograms");
-  const auto text = histograms ? histograms->find("latency") : std::nullopt;
-  const auto latencies = text ? read_hdr_histogram(text->text()) : std::nullopt;
+void add_latencies(const document::Trial& trial, bool& all_known, Distribution& into) {
+  const auto latencies = trial.histograms ? read_hdr_histogram(trial.histograms->latency) : std::nullopt;
   if (latencies && latencies->count() <= Distribution::kMostValues - into.count())
     into.merge(*latencies);
   else
     all_known = false;
 }
 
-void read_failure(const Node& trial, Runner& into) {
-  const auto failure = trial.find("failure");
-  if (!failure) return;
-  into.failure = failure->text();
-  if (const auto words = trial.find("last_words"))
-    for (const Node& line : words->items()) into.last_words.push_back(line.text());
+// Adds the figures of a trial that counts, and the CPU time of both sides.
+void add_trial(const document::Trial& trial, const std::string& way, bool moves_files, Runner& into) {
+  const auto load = read_part<LoadOfTrial>(trial.load, way_below(way, "load"));
+  require_figures(trial.throughput_per_s, way_below(way, "throughput_per_s"));
+  require_figures(trial.server_cpu_us_per_message, way_below(way, "server_cpu_us_per_message"));
+  require_figures(trial.server.cpu_user_s, way_below(way, "server.cpu_user_s"));
+  require_figures(trial.server.cpu_system_s, way_below(way, "server.cpu_system_s"));
+  const auto server = cpu_of(trial.server.cpu_user_s, trial.server.cpu_system_s);
+  const auto client = load.cpu ? cpu_of(load.cpu->user_s, load.cpu->system_s) : std::nullopt;
+  add(into.server_cpu, server);
+  add(into.client_cpu, client);
+  const auto of_turns = known(trial.throughput_per_s);
+  Generation generation{.round = trial.round,
+                        .throughput = of_turns ? of_turns : load.throughput_per_s,
+                        .cost = cost_of_trial(trial, load, moves_files, server, client)};
+  if (load.latency_ns)
+    each_field(*load.latency_ns, [&](std::string_view percentile, const auto& value) {
+      if (known(value)) generation.latency_ns[std::string(percentile)] = *known(value);
+    });
+  into.generations.push_back(std::move(generation));
 }
 
-// Reads the trials that count: the figures of every generation and the CPU time of both sides. Throws
-// WrongDocument.
-void read_trials(const Node& trials, bool moves_files, Runner& into) {
+// Reads the trials that count. Throws WrongDocument.
+void read_trials(const std::vector<document::Trial>& trials, const std::string& way, bool moves_files,
+                 Runner& into) {
   bool knows_latencies = true;
-  for (const Node& trial : trials.items()) {
-    if (into.failure.empty()) read_failure(trial, into);
-    if (!trial["counted"].flag() || trial.find("failure")) continue;
-    const std::optional<Node> load = trial.find("load");
-    if (!load) continue;
-    const auto server = cpu_of(trial["server"], "cpu_user_s", "cpu_system_s");
-    const auto client = cpu_of(load->find("cpu"), "user_s", "system_s");
-    add(into.server_cpu, server);
-    add(into.client_cpu, client);
-    Generation generation{.round = trial["round"].count(),
-                          .throughput = throughput_of(trial, *load),
-                          .cost = cost_of_trial(trial, *load, moves_files, server, client)};
-    if (const auto latency = load->find("latency_ns"))
-      for (const char* percentile : {"mean", "p50", "p99", "p999"})
-        if (const auto value = number_in(latency, percentile)) generation.latency_ns[percentile] = *value;
-    into.generations.push_back(std::move(generation));
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    const document::Trial& trial = trials[i];
+    if (into.failure.empty() && trial.failure) {
+      into.failure = *trial.failure;
+      into.last_words = trial.last_words.value_or(std::vector<std::string>());
+    }
+    if (!trial.counted || trial.failure || trial.load.is_null()) continue;
+    add_trial(trial, way_below(way, i), moves_files, into);
     add_latencies(trial, knows_latencies, into.latency);
   }
   if (!knows_latencies) into.latency = {};
 }
 
 // Throws unless this is the result of a race, in the version that is read here.
-void require_race(const Node& root) {
-  if (!root.is_object() || !root.find("schema"))
-    root.fail("is no result of joust: it has no key 'schema'; give the file of 'race --json'");
-  const std::string schema = root["schema"].text();
-  if (schema == kRaceSchema || schema == kOldRaceSchema) return;
+void require_race(const Json& root) {
+  if (!root.is_object() || !root.contains("schema"))
+    throw WrongDocument(
+        "the document: is no result of joust: it has no key 'schema'; give the file of 'race --json'");
+  std::string schema, version = "not named";
+  documents::read(root["schema"], "schema", schema);
+  if (schema == document::kRaceSchema || schema == document::kOldRaceSchema) return;
+  if (root.contains("joust")) documents::read(root["joust"], "joust", version);
   if (schema.starts_with("joust-race/"))
     throw WrongDocument(fmt::format(
         "schema: is '{}', and this version reads '{}'; use the version of joust that made the file ({})",
-        schema, kRaceSchema, root.find("joust") ? root["joust"].text() : "not named"));
+        schema, document::kRaceSchema, version));
   throw WrongDocument(fmt::format("schema: is '{}', and should be '{}': give the file of 'race --json'",
-                                  schema, kRaceSchema));
-}
-
-std::optional<Place> read_place(const Node& node) {
-  if (node.is_null()) return std::nullopt;
-  return Place{.first = node["first"].count(), .last = node["last"].count()};
+                                  schema, document::kRaceSchema));
 }
 
 // Returns an engine with what differs from the defaults: "epoll:trigger=level,threads=4".
-std::string engine_text(const Node& side) {
-  std::string name = side["engine"].text(), knobs;
+std::string engine_text(const Json& side, const std::string& way) {
+  const std::string name = read_part<Side>(side, way).engine;
   if (name == "external") return {};
-  for (const auto& [key, value] : side.members()) {
-    if (key == "engine" || (key == "wait" && value.text() == "block")) continue;
-    if (key == "threads" && value.count() == 1) continue;
-    knobs += fmt::format("{}{}={}", knobs.empty() ? ":" : ",", key,
-                         key == "threads" ? fmt::format("{}", value.count()) : value.text());
+  std::string knobs;
+  for (const auto& [key, value] : side.items()) {
+    if (key == "engine") continue;
+    std::string text;
+    if (key == "threads")
+      text = fmt::format("{}", read_part<std::uint64_t>(value, way_below(way, key)));
+    else
+      text = read_part<std::string>(value, way_below(way, key));
+    if ((key == "wait" && text == "block") || (key == "threads" && text == "1")) continue;
+    knobs += fmt::format("{}{}={}", knobs.empty() ? ":" : ",", key, text);
   }
   return name + knobs;
 }
 
-Kind read_kind(const Node& node) {
-  const std::string kind = node.text();
-  const auto known = value_of_word<Kind>(kind);
-  if (!known) node.fail(fmt::format("is '{}', and should be contestant, again or ceiling", kind));
-  return *known;
-}
-
-Runner read_runner(const Node& node, bool moves_files) {
-  Runner runner{.name = node["name"].text(),
-                .reason = node["reason"].text(),
-                .kind = read_kind(node["kind"]),
-                .ranked = node["ranked"].flag(),
-                .at_least = node["at_least"].flag(),
-                .limit_unknown = node.find("limit_unknown") && node["limit_unknown"].flag(),
-                .server = engine_text(node["server"]),
-                .client = engine_text(node["client"]),
-                .place = read_place(node["place"]),
-                .cost_place = read_place(node["cost_place"])};
-  const Node summary = node["summary"];
-  runner.figures = read_figures(summary);
-  for (const Node& few : summary["latency_ns"]["few_beyond"].items()) runner.few_beyond.insert(few.text());
-  read_trials(node["trials"], moves_files, runner);
+Runner read_runner(const document::Contestant& contestant, const std::string& way, bool moves_files) {
+  Runner runner{.name = contestant.name,
+                .reason = contestant.reason,
+                .kind = contestant.kind,
+                .ranked = contestant.ranked,
+                .at_least = contestant.at_least,
+                .limit_unknown = contestant.limit_unknown.value_or(false),
+                .server = engine_text(contestant.server, way_below(way, "server")),
+                .client = engine_text(contestant.client, way_below(way, "client")),
+                .place = contestant.place,
+                .cost_place = contestant.cost_place,
+                .figures = figures_of(contestant.summary, way_below(way, "summary"))};
+  for (const std::string& few : contestant.summary.latency_ns.few_beyond) runner.few_beyond.insert(few);
+  read_trials(contestant.trials, way_below(way, "trials"), moves_files, runner);
   return runner;
 }
 
-Finding read_finding(const Node& node) {
-  Finding finding{.id = node["id"].count(),
-                  .title = node["title"].text(),
-                  .verdict = node["verdict"].text(),
-                  .detail = node["detail"].text()};
-  if (finding.verdict != "PASS" && finding.verdict != "WARN" && finding.verdict != "REFUSE")
-    node["verdict"].fail(fmt::format("is '{}', and should be PASS, WARN or REFUSE", finding.verdict));
-  return finding;
-}
-
-std::optional<double> number_at(const Node& node, const char* key) {
-  const auto member = node.find(key);
-  return member ? std::optional(member->number()) : std::nullopt;
-}
-
 // Returns what a case asks for, without these keys of its load.
-std::string identity_without(const Node& node, const std::vector<const char*>& keys) {
-  Node::Json asked{node["protocol"].json(), node["options"].json(), node["files"].json(),
-                   node["load"].json()};
+std::string identity_without(const document::Case& one, const std::vector<const char*>& keys) {
+  Json asked{one.protocol, to_document(one.options), to_document(one.files), one.load};
   for (const char* key : keys) asked[3].erase(key);
-  return asked.dump(-1, ' ', false, Node::Json::error_handler_t::replace);
+  return asked.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 // Returns the identity of a case: a race chooses the length of its turns itself, and measures the rate of
 // which its load is a share.
-std::string identity_of(const Node& node) {
+std::string identity_of(const document::Case& one, const LoadOfCase& load) {
   std::vector<const char*> chosen{"duration_s", "warmup_s"};
-  if (node["load"].find("rate_share")) chosen.push_back("rate_per_s");
-  return identity_without(node, chosen);
+  if (known(load.rate_share)) chosen.push_back("rate_per_s");
+  return identity_without(one, chosen);
 }
 
 // Returns the place of a case of a sweep or of several rates.
-std::optional<AxisPoint> read_point(const Node& node) {
-  const Node load = node["load"];
-  const auto rate = number_at(load, "rate_per_s"), share = number_at(load, "rate_share");
-  if (const auto sweep = node.find("sweep")) {
-    AxisPoint point{.axis = (*sweep)["axis"].text(), .value = (*sweep)["value"].number()};
-    point.curve = fmt::format("{} over {}", (*sweep)["of"].text(), point.axis);
+std::optional<AxisPoint> point_of(const document::Case& one, const LoadOfCase& load) {
+  const auto rate = known(load.rate_per_s), share = known(load.rate_share);
+  if (one.sweep) {
+    AxisPoint point{.axis = one.sweep->axis, .value = one.sweep->value.value};
+    point.curve = fmt::format("{} over {}", one.sweep->of, point.axis);
     if (point.axis != "rate" && share)
       point.curve += fmt::format(" at {:.3g} % of the capacity", 100 * *share);
     else if (point.axis != "rate" && rate)
@@ -221,58 +241,57 @@ std::optional<AxisPoint> read_point(const Node& node) {
   }
   if (!rate) return std::nullopt;
   return AxisPoint{.axis = "rate",
-                   .curve = identity_without(node, {"rate_per_s", "rate_share", "duration_s", "warmup_s"}),
+                   .curve = identity_without(one, {"rate_per_s", "rate_share", "duration_s", "warmup_s"}),
                    .value = *rate,
                    .share = share};
 }
 
-std::string load_of(const Node& node) {
-  if (const auto files = node.find("files"))
-    return fmt::format("{} of {}, moved by whole commands", counted((*files)["count"].count(), "file"),
-                       format_data((*files)["bytes"].number()));
-  const Node load = node["load"];
-  std::vector<std::string> parts{node["protocol"].text(), counted(load["connections"].count(), "connection")};
-  if (const auto rate = number_at(load, "rate_per_s"))
-    parts.push_back(
-        fmt::format("open loop of {} messages/s, {} arrivals", format_rate(*rate), load["arrivals"].text()));
-  else if (const double interval = load["interval_s"].number(); interval > 0)
-    parts.push_back(fmt::format("a message every {:g} s on each", interval));
+std::string load_of(const document::Case& one, const LoadOfCase& load) {
+  if (one.files)
+    return fmt::format("{} of {}, moved by whole commands", counted(one.files->count, "file"),
+                       format_data(static_cast<double>(one.files->bytes)));
+  std::vector<std::string> parts{one.protocol, counted(load.connections, "connection")};
+  if (const auto rate = known(load.rate_per_s))
+    parts.push_back(fmt::format("open loop of {} messages/s, {} arrivals", format_rate(*rate),
+                                known(load.arrivals).value_or("")));
+  else if (load.interval_s > 0)
+    parts.push_back(fmt::format("a message every {:g} s on each", load.interval_s));
   else
     parts.emplace_back("closed loop");
-  if (load["depth"].count() > 1)
-    parts.push_back(fmt::format("{} requests outstanding on each", load["depth"].count()));
-  if (const auto payload = number_at(load, "payload_bytes"))
-    parts.push_back(format_size(static_cast<std::uint64_t>(*payload)) + " payload");
-  for (const auto& [option, value] : node["options"].members())
-    parts.push_back(fmt::format("{} {}", option, value.text()));
+  if (load.depth > 1) parts.push_back(fmt::format("{} requests outstanding on each", load.depth));
+  if (const auto payload = known(load.payload_bytes)) parts.push_back(format_size(*payload) + " payload");
+  for (const auto& [option, value] : one.options) parts.push_back(fmt::format("{} {}", option, value));
   return join(parts);
 }
 
-Heat read_heat(const Node& node) {
-  Heat heat{.name = node["name"].text(),
-            .title = node["title"].text(),
-            .load = load_of(node),
-            .verdict = node["verdict"].text(),
-            .reference = node["reference"].text(),
-            .identity = identity_of(node),
-            .ranked_by = node["ranked_by"].text(),
-            .moves_files = node.find("files").has_value(),
-            .unverified = !node.find("files") && node.json().contains("verified") && !node.find("verified"),
-            .point = read_point(node)};
+Heat read_heat(const document::Case& one, const std::string& way) {
+  const auto load = read_part<LoadOfCase>(one.load, way_below(way, "load"));
+  if (one.sweep) require_figure(way_below(way, "sweep.value"), one.sweep->value.value);
+  Heat heat{.name = one.name,
+            .title = one.title,
+            .load = load_of(one, load),
+            .verdict = one.verdict,
+            .reference = one.reference,
+            .identity = identity_of(one, load),
+            .ranked_by = one.ranked_by,
+            .moves_files = one.files.has_value(),
+            .unverified = !one.files && one.verified && !*one.verified,
+            .point = point_of(one, load)};
   if (heat.by_latency() && heat.ranked_by != "p99" && heat.ranked_by != "p50" && heat.ranked_by != "mean")
-    node["ranked_by"].fail(
-        fmt::format("is '{}', and should be throughput, p99, p50 or mean", heat.ranked_by));
+    documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", heat.ranked_by),
+                      "throughput, p99, p50 or mean");
   return heat;
 }
 
-Heat& heat_of(Document& document, const Node& name) {
-  const auto found = std::ranges::find(document.heats, name.text(), &Heat::name);
-  if (found == document.heats.end()) name.fail(fmt::format("'{}' is none of the cases", name.text()));
+Heat& heat_of(Document& document, const std::string& name, const std::string& way) {
+  const auto found = std::ranges::find(document.heats, name, &Heat::name);
+  if (found == document.heats.end())
+    throw WrongDocument(fmt::format("{}: '{}' is none of the cases", way_below(way, "case"), name));
   return *found;
 }
 
 // Refuses documents that are nested so deeply that a copy of them would need too much stack.
-bool allowed_depth(int depth, Node::Json::parse_event_t /*event*/, Node::Json& /*parsed*/) {
+bool allowed_depth(int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
   constexpr int kDeepest = 64;
   if (depth > kDeepest) throw WrongDocument(fmt::format("is nested deeper than {} levels", kDeepest));
   return true;
@@ -291,50 +310,40 @@ void drop_lonely_points(Document& document) {
   for (Heat* heat : alone) heat->point.reset();
 }
 
-void read_scenario(const Node& scenario, Document& document) {
-  document.title = scenario["title"].text();
-  document.scenario_file = scenario["file"].text();
-  if (const auto text = scenario.find("text")) document.scenario_text = text->text();
-  document.precision = number_at(scenario, "precision").value_or(0);
-  document.server_cpus = scenario["cpus"]["server"].text();
-  document.client_cpus = scenario["cpus"]["client"].text();
-}
-
-Document document_of(const Node& root) {
-  require_race(root);
-  Document document{.version = root["joust"].text(),
-                    .started = root["started"].text(),
-                    .verdict = root["verdict"].text(),
-                    .incomplete = root["complete"].flag() ? "" : root["incomplete"].text(),
-                    .took_s = root["took_s"].number(),
-                    .rounds = root["rounds"].count(),
-                    .seed = root["seed"].count()};
-  if (const auto code = root.find("exit_code")) document.exit_code = code->count();
-  if (const auto reason = root.find("exit_reason")) document.exit_reason = reason->text();
-  read_scenario(root["scenario"], document);
-  if (const auto network = root.find("network")) document.network = network->text();
-  std::vector<std::string> command;
-  for (const Node& word : root["command_line"].items()) command.push_back(word.text());
-  document.command = race::shell_text(command);
-  for (const Node& one : root["cases"].items()) document.heats.push_back(read_heat(one));
-  if (document.heats.empty()) root["cases"].fail("is empty, and should have a case");
-  for (const Node& one : root["checks"].items())
-    heat_of(document, one["case"]).findings.push_back(read_finding(one));
-  for (const Node& one : root["contestants"].items()) {
-    Heat& heat = heat_of(document, one["case"]);
-    heat.runners.push_back(read_runner(one, heat.moves_files));
+Document page_document(const document::Race& race) {
+  require_figures(race.took_s, "took_s");
+  require_figures(race.scenario.precision, "scenario.precision");
+  Document page{.version = race.joust,
+                .started = race.started,
+                .title = race.scenario.title,
+                .verdict = race.verdict,
+                .incomplete = race.complete ? "" : race.incomplete,
+                .exit_code = race.exit_code,
+                .exit_reason = race.exit_reason.value_or(""),
+                .took_s = race.took_s,
+                .precision = race.scenario.precision.value_or(0),
+                .rounds = race.rounds,
+                .seed = race.seed,
+                .server_cpus = race.scenario.cpus.server,
+                .client_cpus = race.scenario.cpus.client,
+                .scenario_file = race.scenario.file,
+                .scenario_text = race.scenario.text.value_or(""),
+                .command = race::shell_text(race.command_line)};
+  if (race.network) page.network = *race.network;
+  for (std::size_t i = 0; i < race.cases.size(); ++i)
+    page.heats.push_back(read_heat(race.cases[i], way_below("cases", i)));
+  if (page.heats.empty()) throw WrongDocument("cases: is empty, and should have a case");
+  for (std::size_t i = 0; i < race.checks.size(); ++i)
+    heat_of(page, race.checks[i].case_, way_below("checks", i)).findings.push_back(race.checks[i]);
+  for (std::size_t i = 0; i < race.contestants.size(); ++i) {
+    const std::string way = way_below("contestants", i);
+    Heat& heat = heat_of(page, race.contestants[i].case_, way);
+    heat.runners.push_back(read_runner(race.contestants[i], way, heat.moves_files));
   }
-  if (const auto thresholds = root.find("thresholds"))
-    for (const Node& one : thresholds->items())
-      document.thresholds.push_back({.heat = one["case"].text(),
-                                     .contestant = one["contestant"].text(),
-                                     .figure = one["figure"].text(),
-                                     .sentence = one["sentence"].text(),
-                                     .decision = one["decision"].text()});
-  for (const auto& [name, value] : root["environment"].members())
-    document.environment.push_back({name, value.text()});
-  drop_lonely_points(document);
-  return document;
+  if (race.thresholds) page.thresholds = *race.thresholds;
+  for (const auto& [name, value] : race.environment) page.environment.push_back({name, value});
+  drop_lonely_points(page);
+  return page;
 }
 
 }  // namespace
@@ -385,18 +394,27 @@ std::string Heat::ratio_key() const {
   return by_latency() ? "latency_ratio." + ranked_by : "ratio";
 }
 
-std::expected<Document, std::string> read_document(std::string json) {
+std::expected<Document, std::string> document_of(const document::Race& race, std::string json) {
   try {
-    const Node::Json parsed = Node::Json::parse(json, allowed_depth);
-    Document document = document_of(Node(parsed, ""));
-    document.json = std::move(json);
-    return document;
+    Document page = page_document(race);
+    page.json = std::move(json);
+    return page;
   } catch (const WrongDocument& wrong) {
     return std::unexpected(wrong.what());
-  } catch (const Node::Json::parse_error& error) {
+  }
+}
+
+std::expected<Document, std::string> read_document(std::string json) {
+  try {
+    const Json parsed = Json::parse(json, allowed_depth);
+    require_race(parsed);
+    return document_of(from_document<document::Race>(parsed), std::move(json));
+  } catch (const WrongDocument& wrong) {
+    return std::unexpected(wrong.what());
+  } catch (const Json::parse_error& error) {
     return std::unexpected(
         fmt::format("is no JSON, or cut: wrong at byte {} of {}", error.byte, json.size()));
-  } catch (const Node::Json::exception& error) {
+  } catch (const Json::exception& error) {
     return std::unexpected(fmt::format("is no result of joust: {}", words_of(error)));
   }
 }

@@ -3,17 +3,64 @@
 
 #include <cstdint>
 #include <expected>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "measure/distribution.hpp"
-#include "report/page/figures.hpp"
+#include "report/race_document.hpp"
 
-// The result of a race as its faces need it, read from the JSON document (docs/result.schema.json).
+// The result of a race as its faces need it, made of its document.
 namespace joust::report::page {
+
+// The greatest value of a figure. Bounds of intervals may be greater: two noisy rounds know little.
+inline constexpr double kGreatest = 1e18;
+
+enum class Unit { per_s, mb_per_s, ratio, us, ns, share, bytes, number };
+
+// A figure of a contestant, by its key in the summary of the document: "cost_ratio", "latency_ns.p99". One
+// table of them is the source of the CSV, of every table and of every picture.
+struct FigureRow {
+  const char* key;
+  const char* name;
+  Unit unit;
+};
+
+std::span<const FigureRow> figure_rows();
+// Returns the row of a key, which is in the table.
+const FigureRow& figure_row(std::string_view key);
+
+// Returns the unit in words: "us"; empty for ratios, shares and numbers.
+const char* unit_text(Unit unit);
+
+struct Measured {
+  double value = 0;
+  std::optional<double> low{}, high{};  // its interval, if it is known
+};
+
+using Figures = std::map<std::string, Measured, std::less<>>;
+
+// Returns the figures of a summary that are not null; `way` is that to the summary in the document. Throws
+// WrongDocument for a value that no figure can be.
+Figures figures_of(const document::Summary& summary, const std::string& way);
+// Throws WrongDocument for a value that is negative, or above kGreatest.
+void require_figure(const std::string& way, double value);
+
+// Formats a value for people: "68.0k", "4.83 ms", "8.53", "12 MiB".
+std::string figure_text(double value, Unit unit);
+// Returns whether the interval of a ratio says anything: not if it is unknown, or contains both directions
+// and a factor of ten in each.
+bool has_interval(const Measured& ratio);
+// Formats a ratio and its interval: "0.962 (0.958 to 0.967)".
+std::string ratio_with_interval(const Measured& ratio);
+// Returns the text as a part of a file's name: all but ASCII letters and digits become '-'.
+std::string file_name_of(std::string text);
+// Formats a number exactly, in the fewest digits: "0.9623653886315".
+std::string exact(double value);
 
 // The figures of a contestant in one trial that counts; one that the trial lacks is empty.
 struct Generation {
@@ -27,11 +74,11 @@ struct CpuTime {
   double user_s = 0, system_s = 0;
 };
 
-struct Place {
-  std::uint64_t first = 0, last = 0;
-};
-
-enum class Kind { contestant, again, ceiling };
+using Place = stats::Places;
+using Kind = race::EntryKind;
+using Verdict = report::document::Verdict;
+using Finding = report::document::Check;
+using Threshold = report::document::Threshold;
 
 struct Runner {
   std::string name, reason{};  // reason: why it is not ranked
@@ -56,11 +103,6 @@ struct Runner {
   // Returns whether its server may be faster than its throughput.
   bool may_be_faster() const { return at_least || limit_unknown; }
   bool has_result() const { return figures.contains("throughput_per_s"); }
-};
-
-struct Finding {
-  std::uint64_t id = 0;
-  std::string title{}, verdict{}, detail{};  // verdict: PASS, WARN or REFUSE
 };
 
 // The place of a case on a curve of cases that differ in one number.
@@ -93,16 +135,10 @@ struct Fact {
   std::string name{}, value{};
 };
 
-// A contestant beside a threshold of the race.
-struct Threshold {
-  std::string heat{}, contestant{}, figure{}, sentence{};
-  std::string decision{};  // within, beyond or undecided
-};
-
 struct Document {
   std::string version{}, started{}, title{}, verdict{}, incomplete{};
-  std::optional<std::uint64_t> exit_code{};  // of the race; earlier results have none
-  std::string exit_reason{};                 // why it is not 0
+  std::optional<std::int64_t> exit_code{};  // of the race; earlier results have none
+  std::string exit_reason{};                // why it is not 0
   double took_s = 0, precision = 0;
   std::uint64_t rounds = 0, seed = 0;
   std::string server_cpus{}, client_cpus{};
@@ -112,13 +148,15 @@ struct Document {
   std::vector<Heat> heats{};  // the cases
   std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};
-  std::string json{};  // the text it was read from
+  std::string json{};  // the document as text
 
   const Heat* find(std::string_view name) const;
   // Returns whether the race has ended with another exit code than 0, or may have.
-  bool fails() const { return exit_code != 0U; }
+  bool fails() const { return exit_code != 0; }
 };
 
+// Returns the page of a document whose text is `json`. The error names the value that no race has.
+std::expected<Document, std::string> document_of(const report::document::Race& race, std::string json);
 // Reads a document. The error names the key that is wrong, or the place where the text is no JSON.
 std::expected<Document, std::string> read_document(std::string json);
 

@@ -88,13 +88,13 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
         add(heat.name, runner.name, runner.is_sound() ? nullptr : wrong, runner.reason);
     for (const Finding& finding : heat.findings)
       add(heat.name, fmt::format("check {}: {}", finding.id, finding.title),
-          finding.verdict == "REFUSE" ? wrong : nullptr, finding.detail);
+          finding.verdict == Verdict::REFUSE ? wrong : nullptr, finding.detail);
   }
   for (const Threshold& threshold : document.thresholds)
-    add(threshold.heat, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
-        threshold.decision == "beyond"      ? "failure"
-        : threshold.decision == "undecided" ? "skipped"
-                                            : nullptr,
+    add(threshold.case_, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
+        threshold.decision == race::Standing::beyond      ? "failure"
+        : threshold.decision == race::Standing::undecided ? "skipped"
+                                                          : nullptr,
         threshold.sentence);
   if (document.exit_code)
     add("race", "exit code", document.fails() ? "failure" : nullptr,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/page/figures.hpp"
+#include "report/page/document.hpp"
 
 #include <fmt/format.h>
 
@@ -9,87 +9,12 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/document.hpp"
 #include "base/units.hpp"
 #include "race/figures/wording.hpp"
 #include "report/text.hpp"
 
 namespace joust::report::page {
-namespace {
-
-// Returns what a value is, in words: "a string".
-std::string kind_of(const Node::Json& value) {
-  const std::string name = value.type_name();
-  return (name == "array" || name == "object" ? "an " : name == "null" ? "" : "a ") + name;
-}
-
-}  // namespace
-
-void Node::fail(const std::string& why) const {
-  throw WrongDocument(fmt::format("{}: {}", way_.empty() ? "the document" : way_, why));
-}
-
-Node Node::operator[](const char* key) const {
-  if (!value_->is_object()) fail(fmt::format("is {}, and should be an object", kind_of(*value_)));
-  const auto found = value_->find(key);
-  std::string way = way_.empty() ? key : fmt::format("{}.{}", way_, key);
-  if (found == value_->end()) throw WrongDocument(way + ": the key is missing");
-  return {*found, std::move(way)};
-}
-
-std::optional<Node> Node::find(const char* key) const {
-  if (!value_->is_object() || !value_->contains(key)) return std::nullopt;
-  const Node member = (*this)[key];
-  return member.is_null() ? std::nullopt : std::optional(member);
-}
-
-std::string Node::text() const {
-  if (!value_->is_string()) fail(fmt::format("is {}, and should be a string", kind_of(*value_)));
-  return value_->get<std::string>();
-}
-
-double Node::number() const {
-  if (!value_->is_number()) fail(fmt::format("is {}, and should be a number", kind_of(*value_)));
-  const auto number = value_->get<double>();
-  if (!(number >= 0 && number <= kGreatest))
-    fail(fmt::format("is {:g}, and should be between 0 and {:g}", number, kGreatest));
-  return number;
-}
-
-double Node::bound() const {
-  if (!value_->is_number()) fail(fmt::format("is {}, and should be a number", kind_of(*value_)));
-  const auto number = value_->get<double>();
-  if (!(number >= 0)) fail(fmt::format("is {:g}, and should not be negative", number));
-  return number;
-}
-
-std::uint64_t Node::count() const {
-  if (value_->is_number_unsigned())
-    return value_->get<std::uint64_t>();  // a seed may be greater than a figure
-  const double value = number();
-  if (value != std::floor(value)) fail(fmt::format("is {:g}, and should be a whole number", value));
-  return static_cast<std::uint64_t>(value);
-}
-
-bool Node::flag() const {
-  if (!value_->is_boolean()) fail(fmt::format("is {}, and should be true or false", kind_of(*value_)));
-  return value_->get<bool>();
-}
-
-std::vector<Node> Node::items() const {
-  if (!value_->is_array()) fail(fmt::format("is {}, and should be an array", kind_of(*value_)));
-  std::vector<Node> nodes;
-  for (std::size_t i = 0; i < value_->size(); ++i)
-    nodes.emplace_back((*value_)[i], fmt::format("{}[{}]", way_, i));
-  return nodes;
-}
-
-std::vector<std::pair<std::string, Node>> Node::members() const {
-  if (!value_->is_object()) fail(fmt::format("is {}, and should be an object", kind_of(*value_)));
-  std::vector<std::pair<std::string, Node>> nodes;
-  for (const auto& [key, value] : value_->items())
-    nodes.emplace_back(key, Node(value, fmt::format("{}.{}", way_, key)));
-  return nodes;
-}
 namespace {
 
 constexpr std::array kRows{
@@ -134,22 +59,6 @@ constexpr std::array kRows{
     FigureRow{"peak_memory_bytes.client", "client memory", Unit::bytes},
 };
 
-// Returns the value at the end of a dotted way. Nothing if a part of the way is null, as is the schedule of a
-// closed loop.
-std::optional<Node> value_at(Node from, std::string_view way) {
-  while (!way.empty() && !from.is_null()) {
-    const std::size_t dot = std::min(way.find('.'), way.size());
-    from = from.member(std::string(way.substr(0, dot)));
-    way.remove_prefix(std::min(dot + 1, way.size()));
-  }
-  return from.is_null() ? std::nullopt : std::optional(from);
-}
-
-std::optional<double> bound_of(const Node& node, const char* side) {
-  const Node bound = node[side];
-  return bound.is_null() ? std::nullopt : std::optional(bound.bound());
-}
-
 }  // namespace
 
 std::span<const FigureRow> figure_rows() {
@@ -182,20 +91,32 @@ const char* unit_text(Unit unit) {
   return "";
 }
 
-Measured read_estimate(const Node& node, const char* middle) {
-  Measured read{.value = node[middle].number(), .low = bound_of(node, "low"), .high = bound_of(node, "high")};
-  if (read.low == 0 && !read.high) read.low.reset();  // any ratio: it is not known
-  return read;
+void require_figure(const std::string& way, double value) {
+  if (!(value >= 0 && value <= kGreatest))
+    throw WrongDocument(fmt::format("{}: is {:g}, and should be between 0 and {:g}", way, value, kGreatest));
 }
 
-Figures read_figures(const Node& summary) {
+// The value of an estimate is its median. Bounds are any numbers but negative ones.
+Figures figures_of(const document::Summary& summary, const std::string& way) {
   Figures figures;
-  for (const FigureRow& row : kRows) {
-    const std::optional<Node> value = value_at(summary, row.key);
-    if (!value) continue;
-    figures[row.key] =
-        value->is_object() ? read_estimate(*value, "median") : Measured{.value = value->number()};
-  }
+  documents::each_number(summary, way, [&](const std::string& way_to, double value) {
+    const std::string key = way_to.substr(way.empty() ? 0 : way.size() + 1);
+    const std::string owner = key.substr(0, key.rfind('.')), member = key.substr(key.rfind('.') + 1);
+    if (member == "confidence") return;
+    if (member == "low" || member == "high") {
+      if (!(value >= 0))
+        throw WrongDocument(fmt::format("{}: is {:g}, and should not be negative", way_to, value));
+      (member == "low" ? figures[owner].low : figures[owner].high) = value;
+      return;
+    }
+    require_figure(way_to, value);
+    figures[member == "median" ? owner : key].value = value;
+  });
+  for (auto& [key, figure] : figures)
+    if (figure.low == 0 && !figure.high) figure.low.reset();  // any ratio: it is not known
+  std::erase_if(figures, [](const auto& figure) {
+    return std::ranges::find(kRows, figure.first, &FigureRow::key) == kRows.end();
+  });
   return figures;
 }
 
@@ -221,7 +142,7 @@ std::string figure_text(double value, Unit unit) {
 
 bool has_interval(const Measured& ratio) {
   constexpr double kFactor = 10;
-  return ratio.low && ratio.high && *ratio.high <= Node::kGreatest &&
+  return ratio.low && ratio.high && *ratio.high <= kGreatest &&
          (*ratio.low >= 1 / kFactor || *ratio.high <= kFactor);
 }
 

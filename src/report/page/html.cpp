@@ -206,15 +206,16 @@ Markup matrix_part(const Document& document) {
 }
 
 Markup finding_part(const Finding& finding) {
-  const bool passed = finding.verdict == "PASS";
-  Markup part = element("b", (passed                      ? "✓ "
-                              : finding.verdict == "WARN" ? "! "
-                                                          : "✗ ") +
-                                 finding.verdict) +
+  const bool passed = finding.verdict == Verdict::PASS;
+  const std::string verdict(word_of(finding.verdict));
+  Markup part = element("b", (passed                             ? "✓ "
+                              : finding.verdict == Verdict::WARN ? "! "
+                                                                 : "✗ ") +
+                                 verdict) +
                 text(fmt::format(" {} {}: {}", finding.id, finding.title, finding.detail));
   if (const std::string remedy = remedy_of(finding.id); !passed && !remedy.empty())
     part += element("br", {}) + element("b", "What to do: ") + text(remedy);
-  return paragraph("check " + finding.verdict, part);
+  return paragraph("check " + verdict, part);
 }
 
 // Shows why contestants failed, with the last lines that they wrote.
@@ -239,12 +240,12 @@ Markup checks_part(const Document& document) {
     return of_each_heat(document, [&](const Heat& heat) {
       Markup all;
       for (const Finding& finding : heat.findings)
-        if ((finding.verdict == "PASS") == pass) all += finding_part(finding);
+        if ((finding.verdict == Verdict::PASS) == pass) all += finding_part(finding);
       return all;
     });
   };
   for (const Heat& heat : document.heats)
-    passed += static_cast<std::size_t>(std::ranges::count(heat.findings, "PASS", &Finding::verdict));
+    passed += static_cast<std::size_t>(std::ranges::count(heat.findings, Verdict::PASS, &Finding::verdict));
   Markup part = heading("Checks") + with_verdict(false);
   if (passed > 0)
     part += folded(text(fmt::format("{} passed", counted(passed, "check"))), with_verdict(true));

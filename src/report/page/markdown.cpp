@@ -66,12 +66,12 @@ std::string md_checks(const Document& document) {
   std::size_t passed = 0;
   for (const Heat& heat : document.heats)
     for (const Finding& finding : heat.findings) {
-      if (finding.verdict == "PASS") {
+      if (finding.verdict == Verdict::PASS) {
         ++passed;
         continue;
       }
       const std::string where = document.heats.size() > 1 ? md(heat.name) + ", " : "";
-      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", finding.verdict, where, finding.id,
+      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", word_of(finding.verdict), where, finding.id,
                           md(finding.title), md(finding.detail), remedy_of(finding.id));
     }
   if (text.empty()) return fmt::format("All {} passed.\n", counted(passed, "check"));
