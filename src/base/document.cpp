@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace joust::documents {
 

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace joust {

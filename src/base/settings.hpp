@@ -16,8 +16,8 @@
 #include <variant>
 #include <vector>
 
-#include "base/duration_range.hpp"
 #include "base/fields.hpp"
+#include "base/units.hpp"
 #include "joust/time.hpp"
 
 // The settings of a plain struct, one row each. Flags, --help, scenarios, JSON documents, the commands of a

@@ -13,7 +13,7 @@
 #include <new>
 #include <utility>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {

@@ -8,8 +8,14 @@
 
 #include "joust/time.hpp"
 
-// Numbers, times and sizes in the notation of a command line and a scenario.
 namespace joust {
+
+// Throw std::invalid_argument for a value of the user's: "--status: '9xx' is no list of statuses".
+// `where`: as people write it, `option`: without the dashes.
+[[noreturn]] void refuse(std::string_view where, const std::string& what);
+[[noreturn]] void refuse_option(std::string_view option, const std::string& what);
+
+// Numbers, times and sizes in the notation of a command line and a scenario.
 
 // The end of the errors below about a number beyond every limit.
 inline constexpr std::string_view kTooLarge = "is too large";
@@ -50,5 +56,20 @@ std::string format_speed(double bytes_per_s);  // "612 MB/s", "85.4 kB/s"
 
 // Formats a count exactly: "1,548,250".
 std::string grouped(std::uint64_t number);
+
+// A range of durations. `most` is not less than `least`.
+struct DurationRange {
+  Duration least, most;
+  bool operator==(const DurationRange&) const = default;
+};
+
+// Reads a range: "50ms..1s", or "50ms" for both ends. The error names the mistake.
+std::expected<DurationRange, std::string> parse_duration_range(std::string_view text);
+
+// Formats a range as exact words of a command line: "50ms..1s".
+std::string range_word(const DurationRange& range);
+
+// Formats a duration in the largest unit without a fraction: "300ms".
+std::string duration_word(Duration time);
 
 }  // namespace joust

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/terminal.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/advise/chosen_race.hpp"
 #include "cli/advise/question.hpp"
 #include "cli/common/arguments.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/document.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"

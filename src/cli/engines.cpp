@@ -6,8 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/suggestion.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"

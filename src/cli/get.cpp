@@ -16,13 +16,12 @@
 #include <system_error>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/digest.hpp"
 #include "base/fd.hpp"
-#include "base/printable.hpp"
-#include "base/temporary_directory.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/remote_path.hpp"

@@ -11,10 +11,7 @@
 #include <string>
 
 #include "base/document.hpp"
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"

@@ -8,9 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/client_arguments.hpp"
 #include "cli/file_tool/remote_path.hpp"

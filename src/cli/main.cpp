@@ -11,12 +11,10 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "base/error_words.hpp"
-#include "base/limit_behind.hpp"
-#include "base/plugin_path.hpp"
-#include "base/printable.hpp"
-#include "base/suggestion.hpp"
+#include "base/files.hpp"
+#include "base/limits.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/split.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "engines/engine.hpp"
@@ -200,9 +199,7 @@ std::string man_page(const Texts& texts, const Program& program) {
 void add_manual(Command root, const Program& program, const CommandLine& line) {
   Command completions = root.add_command("completions", "Print the completions of a shell");
   auto shell = std::make_shared<std::string>();
-  completions.add_option("shell", *shell, "bash, zsh or fish")
-      .one_of({"bash", "zsh", "fish"})
-      .required();
+  completions.add_option("shell", *shell, "bash, zsh or fish").one_of({"bash", "zsh", "fish"}).required();
   completions.footer(fmt::format(R"(Examples:
   source <({0} completions bash)
   {0} completions fish >~/.config/fish/completions/{0}.fish)",

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/document.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"
 #include "cli/common/merged_load.hpp"

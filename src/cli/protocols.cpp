@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/listing.hpp"

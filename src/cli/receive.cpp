@@ -15,11 +15,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/periodic.hpp"
-#include "base/printable.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
+#include "base/watches.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"

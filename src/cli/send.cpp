@@ -17,10 +17,9 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/printable.hpp"
-#include "base/temporary_directory.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/remote_path.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"

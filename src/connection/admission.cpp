@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 
 namespace joust {
 

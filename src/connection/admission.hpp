@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/keyed_hash.hpp"
+#include "base/bytes.hpp"
 #include "connection/datagram.hpp"
 #include "joust/time.hpp"
 

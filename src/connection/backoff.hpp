@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 #include "joust/time.hpp"
 
 namespace joust {

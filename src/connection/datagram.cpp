@@ -5,9 +5,7 @@
 #include <cassert>
 #include <cstring>
 
-#include "base/digest.hpp"
-#include "base/endian.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 
 namespace joust {
 namespace {

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace joust {
 namespace {

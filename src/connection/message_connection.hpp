@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/prefetch.hpp"
+#include "base/memory.hpp"
 #include "connection/datagram.hpp"
 #include "connection/message_group.hpp"
 #include "connection/received_numbers.hpp"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "connection/datagram.hpp"
 #include "connection/received_numbers.hpp"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/keyed_hash.hpp"
+#include "base/bytes.hpp"
 #include "joust/bytes.hpp"
 
 namespace joust {

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/prefetch.hpp"
+#include "base/memory.hpp"
 #include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "joust/limits.hpp"

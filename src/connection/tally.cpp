@@ -9,7 +9,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/loopback.hpp"
+#include "base/system/sockets.hpp"
 
 namespace joust {
 namespace {

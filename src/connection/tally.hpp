@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "connection/distinct_texts.hpp"
 #include "joust/service.hpp"
 

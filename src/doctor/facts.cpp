@@ -14,9 +14,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/available.hpp"
-#include "base/control_groups.hpp"
-#include "base/descriptor_limit.hpp"
+#include "base/limits.hpp"
 #include "engines/engine.hpp"
 #include "measure/affinity.hpp"
 #include "measure/proc_file.hpp"

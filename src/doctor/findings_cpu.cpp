@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "doctor/finding.hpp"
 #include "measure/affinity.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "doctor/finding.hpp"
 

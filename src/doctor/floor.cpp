@@ -17,11 +17,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/available.hpp"
 #include "base/check.hpp"
-#include "base/error_words.hpp"
-#include "base/system/pipe.hpp"
+#include "base/limits.hpp"
+#include "base/system/events.hpp"
 #include "base/system/sockets.hpp"
+#include "base/text.hpp"
 #include "joust/time.hpp"
 #include "measure/affinity.hpp"
 #include "net/address.hpp"

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "engines/engine.hpp"
 
 namespace joust {

@@ -12,8 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/library_file.hpp"
-#include "base/own_file.hpp"
+#include "base/files.hpp"
 #include "connection/message_connection.hpp"
 #include "engines/engine.hpp"
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/system/ppoll.hpp"
+#include "base/system/events.hpp"
 #include "connection/delivery.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"

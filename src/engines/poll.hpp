@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "base/system/ppoll.hpp"
+#include "base/system/events.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/poller.hpp"
 #include "engines/loop/waiting.hpp"

@@ -28,7 +28,7 @@
 #include <exception>
 #include <mutex>
 
-#include "base/system/ppoll.hpp"
+#include "base/system/events.hpp"
 #include "engines/files/file_io.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/polled.hpp"

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/sigpipe.hpp"
+#include "base/signals.hpp"
 #include "engines/forking/parent.hpp"
 #include "engines/loop/blocking_read.hpp"
 #include "engines/loop/loop_core.hpp"

@@ -38,7 +38,7 @@
 #include <span>
 #include <utility>
 
-#include "base/system/ppoll.hpp"
+#include "base/system/events.hpp"
 #include "base/system/sockets.hpp"
 #include "connection/stream_connection.hpp"
 #include "engines/files/file_io.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/digest.hpp"
+#include "base/bytes.hpp"
 #include "joust/bytes.hpp"
 #include "stats/summary.hpp"
 

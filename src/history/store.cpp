@@ -18,10 +18,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/digest.hpp"
 #include "base/fd.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "history/series.hpp"
 #include "joust/bytes.hpp"
 #include "joust/time.hpp"

@@ -10,9 +10,8 @@
 #include <cerrno>
 #include <new>
 
-#include "base/available.hpp"
-#include "base/descriptor_limit.hpp"
 #include "base/fd.hpp"
+#include "base/limits.hpp"
 #include "engines/engine.hpp"
 #include "measure/proc_file.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "base/periodic.hpp"
+#include "base/watches.hpp"
 #include "connection/account.hpp"
 #include "joust/limits.hpp"
 

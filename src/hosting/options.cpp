@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/suggestion.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"

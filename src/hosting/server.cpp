@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/signals_blocked.hpp"
+#include "base/signals.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"

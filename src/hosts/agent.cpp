@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/error_words.hpp"
+#include "base/text.hpp"
 #include "hosts/frame_socket.hpp"
 #include "hosts/message.hpp"
 

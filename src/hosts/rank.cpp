@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/own_file.hpp"
+#include "base/files.hpp"
 
 namespace joust::hosts {
 namespace {

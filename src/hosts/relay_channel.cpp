@@ -7,10 +7,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "hosts/agent.hpp"
 #include "hosts/message.hpp"
 

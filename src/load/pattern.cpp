@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 
 namespace joust {
 namespace {

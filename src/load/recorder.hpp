@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/zeroed_lines.hpp"
+#include "base/memory.hpp"
 #include "joust/time.hpp"
 #include "measure/histogram.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "base/value_of_file.hpp"
+#include "base/files.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_service.hpp"
 #include "session/handler_session.hpp"

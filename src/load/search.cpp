@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace joust {
 namespace {

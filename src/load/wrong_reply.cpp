@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "base/printable.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {

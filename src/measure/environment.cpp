@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/build_facts.hpp"
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "measure/cpu_model.hpp"
 #include "measure/proc_file.hpp"
 #if defined(__x86_64__) || defined(__i386__)

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "measure/histogram.hpp"
 
 namespace joust {

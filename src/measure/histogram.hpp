@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/zeroed_lines.hpp"
+#include "base/memory.hpp"
 #include "measure/distribution.hpp"
 
 namespace joust {

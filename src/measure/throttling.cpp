@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/control_groups.hpp"
+#include "base/limits.hpp"
 #include "measure/proc_file.hpp"
 
 namespace joust {

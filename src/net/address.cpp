@@ -13,8 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/endian.hpp"
 
 namespace joust {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/shortage.hpp"
+#include "base/limits.hpp"
 #include "base/system/sockets.hpp"
 #include "net/accept_queue.hpp"
 

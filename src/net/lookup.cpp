@@ -13,7 +13,7 @@
 #include <system_error>
 #include <thread>
 
-#include "base/signals_blocked.hpp"
+#include "base/signals.hpp"
 #include "base/units.hpp"
 
 namespace joust {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "base/shared_memory.hpp"
-#include "base/system/event.hpp"
+#include "base/memory.hpp"
+#include "base/system/events.hpp"
 
 namespace joust {
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/system/event.hpp"
+#include "base/system/events.hpp"
 #include "joust/service.hpp"
 
 namespace joust {

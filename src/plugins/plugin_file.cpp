@@ -13,8 +13,8 @@
 #include <mutex>
 #include <span>
 
-#include "base/digest.hpp"
-#include "base/library_file.hpp"
+#include "base/bytes.hpp"
+#include "base/files.hpp"
 #include "plugins/plugin_protocol.hpp"
 
 namespace joust {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "report/text.hpp"
 
 namespace joust {

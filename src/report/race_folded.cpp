@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "report/race_table.hpp"
 
 namespace joust::report {

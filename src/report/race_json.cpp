@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/document.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "load/plan_json.hpp"
 #include "load/settings.hpp"
 #include "race/figures/hosts_wording.hpp"

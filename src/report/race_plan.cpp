@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/figures/wording.hpp"
 #include "race/hosts/hosts_runner.hpp"
 #include "race/scenario/shell_command.hpp"

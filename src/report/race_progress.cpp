@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "base/printable.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust::report {

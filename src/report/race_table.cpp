@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/figures/hosts_wording.hpp"
 #include "race/figures/wording.hpp"
 #include "race/set_up/cpu_list.hpp"

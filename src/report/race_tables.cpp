@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "report/row_order.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust::report {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 
 namespace joust::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "base/connection_share.hpp"
+#include "base/shares.hpp"
 #include "joust/bytes.hpp"
 #include "joust/outbox.hpp"
 #include "secure/guarded_session.hpp"

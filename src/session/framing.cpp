@@ -5,7 +5,7 @@
 #include <array>
 #include <cstring>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 
 namespace joust {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cassert>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "joust/framing.hpp"
 #include "session/segments.hpp"
 

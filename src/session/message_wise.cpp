@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "joust/framing.hpp"
 
 namespace joust {

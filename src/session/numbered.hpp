@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "joust/bytes.hpp"
 
 // The format of requests where delivery is lossy: each begins with a number, which the server copies before

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/duration_range.hpp"
+#include "base/units.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Errors in the words of users, without those of the libraries.
-#include "base/error_words.hpp"
+#include "base/text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,6 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-
-#include "base/toml_objection.hpp"
 
 namespace joust {
 namespace {

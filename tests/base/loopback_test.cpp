@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/loopback.hpp"
+#include "base/system/sockets.hpp"
 
 #include <gtest/gtest.h>
 

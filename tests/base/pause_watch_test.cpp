@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/pause_watch.hpp"
+#include "base/watches.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <array>
 #include <csignal>
 
-#include "base/system/pipe.hpp"
+#include "base/system/events.hpp"
 
 namespace joust {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/sigpipe.hpp"
+#include "base/signals.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

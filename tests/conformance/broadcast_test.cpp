@@ -8,7 +8,7 @@
 #include <future>
 #include <system_error>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "conformance/running.hpp"
 #include "figure.hpp"
 #include "load/run.hpp"

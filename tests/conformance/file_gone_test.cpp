@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "base/digest.hpp"
+#include "base/bytes.hpp"
 #include "conformance/files.hpp"
 #include "failing_calls.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 
 namespace joust::conformance {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 
 namespace joust::conformance {
 namespace {

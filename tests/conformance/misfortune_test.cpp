@@ -8,7 +8,7 @@
 #include <new>
 #include <system_error>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "conformance/running.hpp"
 #include "session/handler_session.hpp"
 

@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/check.hpp"
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "conformance/running.hpp"
 #include "conformance/services.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "conformance/peer.hpp"
 #include "conformance/variants.hpp"
 #include "connection/tally.hpp"

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "conformance/gate.hpp"
 #include "conformance/running.hpp"
 #include "joust/service.hpp"

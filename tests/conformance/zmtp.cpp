@@ -8,8 +8,8 @@
 #include <array>
 #include <stdexcept>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/endian.hpp"
 #include "base/system/sockets.hpp"
 #include "conformance/peer.hpp"
 

@@ -8,8 +8,8 @@
 #include <ctime>
 
 #include "base/check.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace joust {
 namespace {

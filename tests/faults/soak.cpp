@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "faults/one_fault.hpp"
 #include "hostile/attack.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "fuzz/corpus.hpp"
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "files/protocol/messages.hpp"
 #include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket_fixture.hpp"

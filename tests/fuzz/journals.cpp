@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "files/store/disk/journal.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/entries.hpp"

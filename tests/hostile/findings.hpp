@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "connection/distinct_texts.hpp"
 
 namespace joust::hostile {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "hostile/findings.hpp"
 #include "joust/service.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/keyed_hash.hpp"
+#include "base/bytes.hpp"
 #include "connection/admission.hpp"
 #include "connection/peer_table.hpp"
 #include "connection/received_numbers.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "connection/message_connection.hpp"
 #include "message/one_server.hpp"
 

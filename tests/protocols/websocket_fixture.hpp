@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "joust/bytes.hpp"
 #include "joust/session.hpp"
 #include "protocols/websocket/frame.hpp"

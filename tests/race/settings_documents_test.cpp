@@ -11,8 +11,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/arguments.hpp"
 #include "load/settings.hpp"
 #include "race/model/scenario.hpp"

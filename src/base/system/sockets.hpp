@@ -3,6 +3,8 @@
 
 #include <sys/socket.h>
 
+#include <string_view>
+
 #include "base/fd.hpp"
 
 // On macOS a socket is made first and gets its flags afterwards; macOS lacks these names, and accept4().
@@ -28,5 +30,9 @@ Fd datagram_socket(int family, int flags);
 // Calls accept4() without the peer's address; `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC. Fails as accept4()
 // does.
 int accept_socket(int listener, int flags);
+
+// Returns true for the text of a loopback address without a port: "127.1.2.3", "::1", "::ffff:127.0.0.1".
+// Returns false for shorter forms, such as "127.1", and for names.
+bool is_loopback_address(std::string_view text);
 
 }  // namespace joust

@@ -5,9 +5,8 @@
 
 #include <utility>
 
-#include "base/duration_range.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
 

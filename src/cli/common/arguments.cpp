@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/descriptor_limit.hpp"
 #include "base/fields.hpp"
-#include "base/plugin_path.hpp"
-#include "base/suggestion.hpp"
+#include "base/files.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "engines/engine_choice.hpp"
 #include "hosting/options.hpp"

@@ -8,9 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/meant_option.hpp"
 #include "cli/common/output.hpp"

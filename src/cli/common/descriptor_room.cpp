@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/descriptor_limit.hpp"
+#include "base/limits.hpp"
 #include "connection/spare_places.hpp"
 #include "engines/engine.hpp"
 #include "files/store/descriptors.hpp"

@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "base/suggestion.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/result_file.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/pictures.hpp"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "base/printable.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "hosting/options.hpp"
 

@@ -19,7 +19,7 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "base/temporary_directory.hpp"
+#include "base/files.hpp"
 #include "cli/common/command.hpp"
 
 namespace joust {

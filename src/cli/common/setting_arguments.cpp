@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "load/settings.hpp"
 #include "race/model/scenario.hpp"

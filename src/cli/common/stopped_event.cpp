@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "load/result_json.hpp"
 #include "measure/usage.hpp"
 #include "report/facts_json.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/descriptor_limit.hpp"
-#include "base/words.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/signals.hpp"
 #include "connection/tally.hpp"

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "base/periodic.hpp"
+#include "base/watches.hpp"
 #include "files/transfer/transfer.hpp"
 
 namespace joust {

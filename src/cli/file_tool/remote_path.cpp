@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "cli/common/command.hpp"
 #include "net/address.hpp"
 

@@ -9,9 +9,8 @@
 #include <stdexcept>
 
 #include "base/terminal.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "measure/usage.hpp"

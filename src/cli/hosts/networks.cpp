@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "net/address.hpp"
 
 namespace joust {

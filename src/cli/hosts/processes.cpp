@@ -16,8 +16,8 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "hosts/frame.hpp"
 #include "load/signalled_time.hpp"
 #include "measure/environment.hpp"

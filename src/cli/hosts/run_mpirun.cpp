@@ -26,9 +26,9 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "base/system/pipe.hpp"
+#include "base/system/events.hpp"
 #include "base/system/process.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "cli/common/output.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "cli/hosts/networks.hpp"

@@ -9,10 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/descriptor_limit.hpp"
-#include "base/split.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/version.hpp"

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "load/plan_json.hpp"
 
 namespace joust {

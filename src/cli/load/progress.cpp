@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/signals_blocked.hpp"
-#include "base/system/pipe.hpp"
+#include "base/signals.hpp"
+#include "base/system/events.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
 #include "measure/distribution.hpp"

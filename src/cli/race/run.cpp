@@ -16,10 +16,9 @@
 #include <utility>
 
 #include "base/build_facts.hpp"
-#include "base/suggestion.hpp"
 #include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"

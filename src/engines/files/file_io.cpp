@@ -10,9 +10,8 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/system/pipe.hpp"
-#include "base/system/sendfile.hpp"
-#include "base/system/splice.hpp"
+#include "base/system/events.hpp"
+#include "base/system/files.hpp"
 
 namespace joust {
 namespace {

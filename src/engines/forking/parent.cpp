@@ -16,10 +16,9 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/shortage.hpp"
-#include "base/signals_blocked.hpp"
-#include "base/sigpipe.hpp"
-#include "base/system/ppoll.hpp"
+#include "base/limits.hpp"
+#include "base/signals.hpp"
+#include "base/system/events.hpp"
 #include "base/system/process.hpp"
 #include "connection/tally.hpp"
 #include "engines/loop/loops.hpp"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "base/shared_memory.hpp"
-#include "base/system/event.hpp"
+#include "base/memory.hpp"
+#include "base/system/events.hpp"
 #include "engines/engine.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"

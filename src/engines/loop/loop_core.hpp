@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "base/prefetch.hpp"
+#include "base/memory.hpp"
 #include "connection/stream_connection.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/sigpipe.hpp"
+#include "base/signals.hpp"
 #include "connection/tally.hpp"
 
 namespace joust {

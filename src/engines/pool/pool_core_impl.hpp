@@ -4,7 +4,7 @@
 // The definitions of PoolCore, for the files that instantiate it.
 #include <fmt/format.h>
 
-#include "base/sigpipe.hpp"
+#include "base/signals.hpp"
 #include "engines/pool/pool_core.hpp"
 
 namespace joust {

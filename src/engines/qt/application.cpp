@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
-#include "base/sigpipe.hpp"
+#include "base/signals.hpp"
 
 namespace joust {
 namespace {

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "base/check.hpp"
-#include "base/signals_blocked.hpp"
+#include "base/signals.hpp"
 #include "base/system/process.hpp"
 #include "engines/forking/parent.hpp"
 

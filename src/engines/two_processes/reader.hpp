@@ -12,7 +12,7 @@
 #include <span>
 
 #include "base/fd.hpp"
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "joust/bytes.hpp"
 
 namespace joust {

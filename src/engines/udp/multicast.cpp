@@ -15,11 +15,11 @@
 #include <system_error>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "base/keyed_hash.hpp"
 #include "base/system/sockets.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "engines/udp/peer.hpp"
 
 namespace joust {

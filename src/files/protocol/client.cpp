@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 #include "files/protocol/client_session.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/store/name.hpp"

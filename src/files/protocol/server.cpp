@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "base/units.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/protocol/server_session.hpp"

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 
 namespace joust::file {
 namespace {

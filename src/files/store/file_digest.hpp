@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/digest.hpp"
+#include "base/bytes.hpp"
 #include "joust/file.hpp"
 
 namespace joust {

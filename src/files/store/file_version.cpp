@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "base/check.hpp"
-#include "base/system/birth_time.hpp"
+#include "base/system/files.hpp"
 
 namespace joust {
 namespace {

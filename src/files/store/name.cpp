@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust {
 namespace {

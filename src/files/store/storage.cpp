@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "base/shortage.hpp"
+#include "base/limits.hpp"
 
 namespace joust {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/digest.hpp"
+#include "base/bytes.hpp"
 #include "files/store/folder_listing.hpp"
 #include "joust/file.hpp"
 #include "joust/service.hpp"

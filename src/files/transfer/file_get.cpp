@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "files/store/file_version.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/transfer_session.hpp"

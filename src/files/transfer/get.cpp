@@ -10,8 +10,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/descriptor_limit.hpp"
-#include "base/printable.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "files/store/descriptors.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/name.hpp"

@@ -7,7 +7,7 @@
 #include <deque>
 #include <utility>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
 #include "files/transfer/get.hpp"

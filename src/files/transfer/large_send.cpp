@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "files/store/file_version.hpp"
 #include "files/transfer/transfer_session.hpp"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "files/store/name.hpp"
 

@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "files/transfer/large_send.hpp"
 #include "files/transfer/send_session.hpp"
 

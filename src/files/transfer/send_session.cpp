@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "files/transfer/large_send.hpp"
 #include "files/transfer/transfer_session.hpp"
 #include "session/least_rate.hpp"

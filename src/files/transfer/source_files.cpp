@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "files/store/disk/temporary_file.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "secure/first_bytes.hpp"
 #include "session/least_rate.hpp"

@@ -28,7 +28,7 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "base/system/pipe.hpp"
+#include "base/system/events.hpp"
 #include "base/system/process.hpp"
 #include "hosts/frame_socket.hpp"
 #include "hosts/rank.hpp"

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "joust/framing.hpp"
 #include "joust/session.hpp"
 #include "joust/time.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "joust/framing.hpp"
 #include "joust/handler.hpp"
 #include "protocols/broadcast/room_log.hpp"

@@ -14,10 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
-#include "base/refusal.hpp"
-#include "base/split.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "load/request_service.hpp"
 #include "protocols/http/heads.hpp"

@@ -10,9 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "files/store/name.hpp"
 #include "protocols/http/date.hpp"
 

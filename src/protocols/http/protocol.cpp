@@ -12,7 +12,7 @@
 
 #include <stdexcept>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "protocols/http/client.hpp"
 #include "protocols/http/heads.hpp"

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/upload/tree_storage.hpp"

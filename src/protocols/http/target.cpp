@@ -7,8 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "base/loopback.hpp"
-#include "base/printable.hpp"
+#include "base/system/sockets.hpp"
+#include "base/text.hpp"
 #include "protocols/http/text.hpp"
 
 namespace joust::http {

@@ -14,10 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/endian.hpp"
-#include "base/keyed_hash.hpp"
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"

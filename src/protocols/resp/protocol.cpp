@@ -14,10 +14,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
-#include "base/refusal.hpp"
-#include "base/split.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "joust/load_plan.hpp"
 

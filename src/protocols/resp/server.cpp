@@ -10,8 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "protocols/resp/command.hpp"
 #include "protocols/resp/protocol.hpp"
 #include "session/handler_session.hpp"

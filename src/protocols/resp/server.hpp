@@ -10,7 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/keyed_hash.hpp"
+#include "base/bytes.hpp"
 
 namespace joust::resp {
 

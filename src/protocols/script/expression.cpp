@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust::script {
 namespace {

@@ -9,8 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "protocols/http/heads.hpp"
 #include "protocols/http/messages.hpp"

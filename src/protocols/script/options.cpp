@@ -6,10 +6,7 @@
 #include <toml++/toml.h>
 #include <stdexcept>
 
-#include "base/printable.hpp"
-#include "base/refusal.hpp"
-#include "base/suggestion.hpp"
-#include "base/toml_objection.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "protocols/script/script.hpp"
 

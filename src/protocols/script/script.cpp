@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace joust::script {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "protocols/script/protocol.hpp"
 #include "protocols/script/script.hpp"
 #include "session/handler_session.hpp"

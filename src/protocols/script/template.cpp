@@ -8,8 +8,8 @@
 #include <cctype>
 #include <charconv>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "protocols/script/template_parser.hpp"
 
 namespace joust::script {
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostDigits = 20;
 
-// Distances between the random values of messages and of placeholders (base/random.hpp).
+// Distances between the random values of messages and of placeholders (base/bytes.hpp).
 std::uint64_t random_for(const MessageNumber& message, std::size_t placeholder) {
   const std::uint64_t of_message = mixed(message.seed + message.connection * kMixStep) + message.number;
   return mixed(of_message * kMixStep + placeholder + 1);

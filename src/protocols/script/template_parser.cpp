@@ -7,9 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 
 namespace joust::script {

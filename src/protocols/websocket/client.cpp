@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 #include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "protocols/http/text.hpp"

@@ -12,7 +12,7 @@
 #include <array>
 #include <span>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "protocols/http/text.hpp"
 #include "protocols/websocket/message.hpp"
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/endian.hpp"
-#include "base/printable.hpp"
+#include "base/bytes.hpp"
+#include "base/text.hpp"
 
 namespace joust::websocket {
 namespace {

@@ -13,7 +13,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/refusal.hpp"
 #include "base/units.hpp"
 #include "protocols/work/messages.hpp"
 #include "protocols/work/server.hpp"

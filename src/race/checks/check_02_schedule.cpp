@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"

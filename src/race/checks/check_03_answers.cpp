@@ -3,8 +3,8 @@
 #include <array>
 #include <map>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/model/entries.hpp"

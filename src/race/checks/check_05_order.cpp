@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"

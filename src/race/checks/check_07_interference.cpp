@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/disturbance.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"

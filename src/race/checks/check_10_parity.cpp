@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "net/socket_options.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"

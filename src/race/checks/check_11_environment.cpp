@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/hosts_wording.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/model/entries.hpp"

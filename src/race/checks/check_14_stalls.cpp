@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
 #include "race/figures/uneven_turns.hpp"

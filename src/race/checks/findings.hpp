@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/model/entries.hpp"
 #include "race/model/result.hpp"
 

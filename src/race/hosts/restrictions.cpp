@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/model/result.hpp"
 #include "race/scenario/shell_command.hpp"
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"

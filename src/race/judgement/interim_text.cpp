@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/figures/disturbance.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/utilisation.hpp"

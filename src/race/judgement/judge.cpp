@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/checks/checks.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/figures/disturbance.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"

@@ -5,8 +5,8 @@
 
 #include <array>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace joust::race {
 

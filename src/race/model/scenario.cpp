@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/random.hpp"
+#include "base/bytes.hpp"
 
 namespace joust::race {
 namespace {

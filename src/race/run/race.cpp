@@ -8,9 +8,9 @@
 #include <limits>
 #include <utility>
 
-#include "base/pause_watch.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
+#include "base/watches.hpp"
 #include "race/figures/disturbance.hpp"
 #include "race/judgement/interim_text.hpp"
 #include "race/run/call_counts.hpp"

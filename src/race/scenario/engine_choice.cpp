@@ -7,8 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/printable.hpp"
-#include "base/split.hpp"
+#include "base/text.hpp"
 #include "race/set_up/validity.hpp"
 
 namespace joust::race {

@@ -12,9 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/model/scenario.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/race_settings.hpp"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/own_file.hpp"
+#include "base/files.hpp"
 #include "race/scenario/toml_reader.hpp"
 
 namespace joust::race {

@@ -12,9 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/split.hpp"
-#include "base/toml_objection.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/load_toml.hpp"
 #include "race/scenario/race_settings.hpp"

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 
 namespace joust::race {
 namespace {

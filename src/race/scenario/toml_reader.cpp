@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/model/scenario.hpp"
 
 namespace joust::race {

@@ -7,10 +7,8 @@
 #include <array>
 #include <vector>
 
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/set_up/validity.hpp"
 
 namespace joust::race {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 
 namespace joust::race {
 namespace {

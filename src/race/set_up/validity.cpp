@@ -8,12 +8,9 @@
 #include <filesystem>
 #include <set>
 
-#include "base/plugin_path.hpp"
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "base/suggestion.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 
 namespace joust::race {
 namespace {

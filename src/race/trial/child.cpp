@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "base/check.hpp"
-#include "base/signals_blocked.hpp"
-#include "base/system/pipe.hpp"
+#include "base/signals.hpp"
+#include "base/system/events.hpp"
 #include "base/system/process.hpp"
 #include "measure/affinity.hpp"
 #include "measure/process_tree.hpp"

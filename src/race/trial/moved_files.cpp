@@ -13,12 +13,11 @@
 #include <memory>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/file_system_room.hpp"
-#include "base/printable.hpp"
-#include "base/random.hpp"
+#include "base/limits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "files/store/file_version.hpp"
 
 namespace joust::race {

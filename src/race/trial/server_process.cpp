@@ -7,8 +7,8 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/external.hpp"
 

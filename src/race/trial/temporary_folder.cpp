@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "base/temporary_directory.hpp"
+#include "base/files.hpp"
 #include "race/model/files.hpp"
 
 namespace joust::race {

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/error_words.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/orders.hpp"

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "base/limit_behind.hpp"
+#include "base/limits.hpp"
 #include "base/units.hpp"
 
 namespace joust::race {

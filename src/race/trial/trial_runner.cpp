@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "measure/usage.hpp"
 #include "race/trial/child_json.hpp"
 #include "race/trial/contender.hpp"

@@ -7,9 +7,8 @@
 #include <ranges>
 
 #include "base/document.hpp"
-#include "base/error_words.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "measure/hdr_histogram.hpp"
 #include "race/model/result.hpp"
 #include "race/scenario/shell_command.hpp"

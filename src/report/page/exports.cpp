@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "report/facts_json.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/markup.hpp"

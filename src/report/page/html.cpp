@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/markup.hpp"
 #include "report/page/picture.hpp"

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "base/printable.hpp"
-#include "base/split.hpp"
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/tables.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 
 namespace joust::report::page {
 namespace {

@@ -42,7 +42,7 @@ Markup operator+(Markup one, const Markup& other);
 
 // Returns markup that is a part of this program.
 Markup constant(const char* markup);
-// Escapes text for a reader: control characters become \xHH (base/printable.hpp).
+// Escapes text for a reader: control characters become \xHH (base/text.hpp).
 Markup text(std::string_view words);
 // Escapes text without any other change, for a reader that wants its exact bytes back.
 Markup escaped(std::string_view exact);

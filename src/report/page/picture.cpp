@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/printable.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "report/text.hpp"
 

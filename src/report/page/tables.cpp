@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "base/words.hpp"
+#include "base/text.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/ratios.hpp"
 #include "report/row_order.hpp"

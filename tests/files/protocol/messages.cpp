@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 
 namespace joust::file::test {
 namespace {

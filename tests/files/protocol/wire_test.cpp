@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "files/protocol/messages.hpp"
 
 namespace joust::file {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/available.hpp"
+#include "base/limits.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

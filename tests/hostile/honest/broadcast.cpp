@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // broadcast: a member that sends some messages, each when the one before has come back.
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "hostile/honest.hpp"
 
 namespace joust::hostile {

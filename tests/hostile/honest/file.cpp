@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-#include "base/digest.hpp"
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "files/protocol/wire.hpp"
 #include "hostile/honest.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // broadcast: joins under names that others use too, and messages of all sizes.
+#include "base/bytes.hpp"
 #include "hostile/messages.hpp"
-#include "base/endian.hpp"
 #include "protocols/broadcast/wire.hpp"
 
 namespace joust::hostile {

@@ -5,7 +5,7 @@
 #include <climits>
 #include <cstdint>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 #include "hostile/messages.hpp"
 #include "protocols/work/messages.hpp"
 

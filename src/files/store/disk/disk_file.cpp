@@ -13,9 +13,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/available.hpp"
 #include "base/check.hpp"
-#include "base/system/memory_file.hpp"
+#include "base/limits.hpp"
+#include "base/system/files.hpp"
 
 namespace joust {
 namespace {

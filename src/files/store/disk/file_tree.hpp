@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/available.hpp"
 #include "base/fd.hpp"
+#include "base/limits.hpp"
 #include "files/store/disk/journal.hpp"
 #include "files/store/folder_listing.hpp"
 #include "files/store/quota.hpp"

@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "base/system/sync_file_system.hpp"
+#include "base/system/files.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
 

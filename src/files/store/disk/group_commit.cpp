@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "base/system/start_writing.hpp"
+#include "base/system/files.hpp"
 
 namespace joust {
 namespace {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/endian.hpp"
+#include "base/bytes.hpp"
 
 namespace joust {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/digest.hpp"
+#include "base/bytes.hpp"
 
 // The journal of a file that is being received: the identity of its source, and the part of it that is surely
 // stored. These functions encode and decode bytes; they use no file.

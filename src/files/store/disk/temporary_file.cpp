@@ -11,10 +11,10 @@
 #include <cerrno>
 #include <new>
 
+#include "base/bytes.hpp"
 #include "base/check.hpp"
-#include "base/digest.hpp"
 #include "base/fd.hpp"
-#include "base/system/nameless_file.hpp"
+#include "base/system/files.hpp"
 #include "files/store/name.hpp"
 #include "files/store/storage.hpp"
 

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <new>
 
-#include "base/available.hpp"
 #include "base/check.hpp"
+#include "base/limits.hpp"
 
 namespace joust {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "base/connection_share.hpp"
+#include "base/shares.hpp"
 #include "files/store/disk/disk_file.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/disk/group_commit.hpp"

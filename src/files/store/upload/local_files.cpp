@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/available.hpp"
 #include "base/check.hpp"
-#include "base/system/memory_file.hpp"
+#include "base/limits.hpp"
+#include "base/system/files.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/store/file_version.hpp"

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/descriptor_limit.hpp"
-#include "base/system/memory_file.hpp"
+#include "base/limits.hpp"
+#include "base/system/files.hpp"
 
 namespace joust {
 namespace {

@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptor_limit.hpp"
-#include "base/shortage.hpp"
+#include "base/limits.hpp"
 #include "files/store/descriptors.hpp"
 #include "files/store/disk/named_entry.hpp"
 #include "files/store/file_version.hpp"

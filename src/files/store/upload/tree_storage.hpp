@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/shared_memory.hpp"
+#include "base/memory.hpp"
 #include "files/store/disk/file_tree.hpp"
 #include "files/store/quota.hpp"
 #include "files/store/storage.hpp"
