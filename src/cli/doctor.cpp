@@ -14,10 +14,9 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
 #include "doctor/facts.hpp"
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 #include "doctor/floor.hpp"
 #include "report/facts_json.hpp"
 

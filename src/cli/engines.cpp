@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
 #include "engines/engine.hpp"
 

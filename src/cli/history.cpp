@@ -14,7 +14,6 @@
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
 #include "history/store.hpp"
 #include "race/judgement/verdict.hpp"

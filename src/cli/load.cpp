@@ -14,7 +14,7 @@
 #include "cli/load/url.hpp"
 #include "hosting/options.hpp"
 #include "load/schedule.hpp"
-#include "net/local_ports.hpp"
+#include "net/address.hpp"
 
 namespace joust {
 namespace {

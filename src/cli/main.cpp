@@ -18,7 +18,6 @@
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/version.hpp"
 #include "cli/hosts/joining.hpp"
 #include "hosting/options.hpp"
 #include "plugins/plugin_file.hpp"

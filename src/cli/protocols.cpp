@@ -6,7 +6,6 @@
 #include "base/text.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
 
 namespace joust {

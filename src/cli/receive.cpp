@@ -22,14 +22,13 @@
 #include "cli/common/descriptor_room.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/signals.hpp"
-#include "cli/common/stopped_event.hpp"
 #include "cli/file_tool/client_arguments.hpp"
 #include "cli/file_tool/guard_arguments.hpp"
 #include "cli/file_tool/remote_path.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust {

@@ -8,7 +8,7 @@
 #include "cli/common/command.hpp"
 #include "cli/common/faces.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/stored_result.hpp"
+#include "cli/common/result_file.hpp"
 #include "report/page/faces.hpp"
 #include "report/text.hpp"
 

@@ -5,7 +5,6 @@
 
 #include "base/document.hpp"
 #include "cli/common/command.hpp"
-#include "cli/common/listing.hpp"
 #include "cli/common/output.hpp"
 #include "race/scenario/own_scenarios.hpp"
 

@@ -18,16 +18,15 @@
 #include "base/units.hpp"
 #include "cli/common/arguments.hpp"
 #include "cli/common/descriptor_room.hpp"
+#include "cli/common/load_arguments.hpp"
 #include "cli/common/output.hpp"
-#include "cli/common/protocol_arguments.hpp"
 #include "cli/common/signals.hpp"
-#include "cli/common/stopped_event.hpp"
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"
 #include "joust/time.hpp"
 #include "measure/usage.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "report/facts_json.hpp"
 
 namespace joust {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -86,5 +87,11 @@ class PlaceReports {
   Time told_{};               // of progress
   std::uint64_t memory_ = 0;  // bytes that the account knows of
 };
+
+// Returns how many connections beyond this limit a server with an account may have until those that give way
+// have ended: few if the limit is small.
+inline std::size_t spare_places(std::size_t connections) {
+  return std::min(Account::kSpare, connections / 8 + 1);
+}
 
 }  // namespace joust

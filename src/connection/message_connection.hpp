@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -9,16 +11,104 @@
 #include <span>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/memory.hpp"
+#include "base/sequence_window.hpp"
 #include "connection/datagram.hpp"
-#include "connection/message_group.hpp"
-#include "connection/received_numbers.hpp"
 #include "connection/tally.hpp"
 #include "joust/limits.hpp"
 #include "joust/service.hpp"
 #include "joust/session.hpp"
 
 namespace joust {
+
+// Records which of a peer's datagrams have been received, by their numbers 0, 1, 2 ...: missing, duplicate
+// and late ones. Exact for numbers within kWindow of the highest one; an older number counts as a duplicate.
+// One thread.
+class ReceivedNumbers {
+ public:
+  static constexpr std::uint64_t kWindow = 1024;
+  // The longest plausible gap. A connection does not survive a greater loss, so a greater number is an error
+  // or an attack.
+  static constexpr std::uint64_t kLongestGap = 1 << 24;
+
+  enum class Arrival : std::uint8_t { next, late, duplicate, absurd };
+  Arrival look_at(std::uint64_t number) const {
+    if (number > window_.next() && number - window_.next() > kLongestGap) return Arrival::absurd;
+    switch (window_.look_at(number)) {
+      case Window::Order::in_order:
+        return Arrival::next;
+      case Window::Order::out_of_order:
+        return Arrival::late;
+      case Window::Order::repeated:
+        break;
+    }
+    return Arrival::duplicate;
+  }
+
+  // Adds a number that is `next` or `late`.
+  void add(std::uint64_t number) {
+    window_.add(number);
+    ++received_;
+  }
+
+  // Takes the peer's final count. A count that no loss explains is ignored.
+  void announce(std::uint64_t all) {
+    if (all > window_.next() && all - window_.next() <= kLongestGap) announced_ = std::max(announced_, all);
+  }
+
+  std::uint64_t received() const { return received_; }
+  std::uint64_t expected() const { return std::max(window_.next(), announced_); }
+  std::uint64_t missing() const { return expected() - received_; }
+
+ private:
+  using Window = SequenceWindow<kWindow>;
+
+  Window window_;
+  std::uint64_t received_ = 0;
+  std::uint64_t announced_ = 0;
+};
+
+// A server's output that is sent once for all its peers, if the transport can do it: datagrams of data with a
+// token and with numbers of their own. A client receives the token and the next number when it is admitted,
+// and at the end the count of these datagrams.
+
+// The group on the server's side.
+struct MessageGroup {
+  std::uint64_t token = 0;
+  std::uint64_t sent = 0;  // datagrams so far
+  bool drains = false;  // its last datagrams are being sent: `leave` and `left`, which have the count, wait
+
+  std::array<std::byte, kGroupPlaceBytes> place() const {
+    std::array<std::byte, kGroupPlaceBytes> bytes;
+    write_big_endian(token, bytes.data());
+    write_big_endian(sent, bytes.data() + kGroupPlaceBytes - kGroupCountBytes);
+    return bytes;
+  }
+};
+
+// The group on a client's side. Datagrams sent before the client was admitted do not count.
+class HeardGroup {
+ public:
+  explicit HeardGroup(Bytes place)
+      : token_(read_big_endian<std::uint64_t>(place.data())),
+        first_(read_big_endian<std::uint64_t>(place.data() + kGroupPlaceBytes - kGroupCountBytes)) {}
+
+  bool sends(const DatagramHead& head) const {
+    return head.kind == DatagramKind::data && head.token == token_;
+  }
+  bool is_earlier(const DatagramHead& head) const { return head.number < first_; }
+  std::uint64_t number_of(const DatagramHead& head) const { return head.number - first_; }
+  void announce(Bytes count) {
+    const auto all = read_big_endian<std::uint64_t>(count.data());
+    if (all > first_) numbers.announce(all - first_);
+  }
+
+  ReceivedNumbers numbers;
+
+ private:
+  std::uint64_t token_, first_;
+};
 
 // Messages that a session did not want when they came, in their order. One thread.
 class HeldMessages {

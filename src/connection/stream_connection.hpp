@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,10 @@
 #include "joust/session.hpp"
 
 namespace joust {
+
+// Passes as much of `chunk` to a session as it wants: to on_bytes, or into the file it has chosen. Returns
+// the number of bytes taken.
+std::size_t deliver(Bytes chunk, Session& session, Time now);
 
 // Joins a session to a byte stream: the part that all stream engines have in common. It makes no system call.
 // The engine reads, writes and waits in its own way, reports the results to this class, and asks it for the

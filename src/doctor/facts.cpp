@@ -17,9 +17,9 @@
 #include "base/limits.hpp"
 #include "engines/engine.hpp"
 #include "measure/affinity.hpp"
+#include "measure/machine_cpu.hpp"
 #include "measure/proc_file.hpp"
 #include "measure/process_tree.hpp"
-#include "measure/softirq_time.hpp"
 #include "measure/syscall_counter.hpp"
 #include "net/socket_options.hpp"
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "joust/time.hpp"
+#include "measure/affinity.hpp"
+#include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
-#include "measure/throttling.hpp"
-#include "measure/topology.hpp"
-#include "net/local_ports.hpp"
+#include "net/address.hpp"
 
 // The facts about this machine that findings are made of. Reading them changes nothing.
 namespace joust::doctor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 
 namespace joust::doctor {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 #include "measure/affinity.hpp"
 
 namespace joust::doctor {

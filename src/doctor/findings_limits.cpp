@@ -3,7 +3,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 #include "joust/socket_options.hpp"
 
 namespace joust::doctor {

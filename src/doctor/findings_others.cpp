@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 
 namespace joust::doctor {
 namespace {

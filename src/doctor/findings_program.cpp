@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 
 namespace joust::doctor {
 

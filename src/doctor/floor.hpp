@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/topology.hpp"
+#include "measure/affinity.hpp"
 
 // The floor of a machine: the least time that the parts of every message take here, whatever the engine.
 namespace joust::doctor {

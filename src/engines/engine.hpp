@@ -11,7 +11,7 @@
 #include "joust/engines.hpp"
 #include "joust/limits.hpp"
 #include "joust/service.hpp"
-#include "net/transport.hpp"
+#include "net/socket_options.hpp"
 
 // The interface of an engine: the input of a run, and the descriptor. Programs that link the library use only
 // joust/engines.hpp.

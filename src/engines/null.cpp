@@ -18,14 +18,13 @@
 #include <vector>
 
 #include "base/system/events.hpp"
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 #include "connection/tally.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/engine.hpp"
 #include "engines/loop/dials.hpp"
 #include "engines/loop/waiting.hpp"
 #include "net/stop.hpp"
-#include "net/waker.hpp"
 
 namespace joust {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include "connection/spare_places.hpp"
+#include "connection/account.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
 

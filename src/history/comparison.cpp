@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stats/student.hpp"
+#include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::history {

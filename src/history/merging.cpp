@@ -8,7 +8,7 @@
 #include <limits>
 #include <map>
 
-#include "stats/student.hpp"
+#include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::history {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "history/series.hpp"
-#include "measure/distribution.hpp"
+#include "measure/histogram.hpp"
 #include "stats/comparison.hpp"
 
 // Results of the same race from several days or hosts, as one.

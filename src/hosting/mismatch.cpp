@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "session/numbered.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust {
 

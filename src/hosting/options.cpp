@@ -12,7 +12,6 @@
 #include "engines/engine_choice.hpp"
 #include "hosting/mismatch.hpp"
 #include "net/address.hpp"
-#include "net/lookup.hpp"
 
 namespace joust {
 namespace {

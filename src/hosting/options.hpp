@@ -11,7 +11,6 @@
 #include "load/settings.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
-#include "net/transport.hpp"
 #include "secure/guard.hpp"
 
 // Checks of a program's choice of engines, protocols and addresses. The command line and the classes for

@@ -15,7 +15,7 @@
 #include "connection/tally.hpp"
 #include "hosting/accounting.hpp"
 #include "hosting/options.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "net/stop.hpp"
 
 namespace joust {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "hosts/frame_socket.hpp"
-#include "hosts/message.hpp"
+#include "hosts/frame.hpp"
+#include "hosts/link.hpp"
 
 namespace joust::hosts {
 namespace {

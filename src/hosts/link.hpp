@@ -2,10 +2,37 @@
 #pragma once
 
 #include <expected>
+#include <nlohmann/json.hpp>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "hosts/agent.hpp"
 #include "joust/time.hpp"
+
+namespace joust::hosts {
+
+// The most levels of a message. JSON is copied and printed by recursion, so a deeper one could exhaust the
+// stack.
+inline constexpr int kMostLevels = 64;
+
+// Reads a message of another host. Returns a discarded value for other texts, and for one that is too deep.
+template <typename Json = nlohmann::json>
+Json message_in(std::string_view text) {
+  bool is_too_deep = false;
+  Json message = Json::parse(
+      text,
+      [&](int level, typename Json::parse_event_t, Json&) {
+        is_too_deep = is_too_deep || level > kMostLevels;
+        return !is_too_deep;
+      },
+      false);
+  return is_too_deep ? Json(Json::value_t::discarded) : message;
+}
+
+}  // namespace joust::hosts
 
 namespace joust {
 
@@ -25,3 +52,33 @@ class HostLink {
 };
 
 }  // namespace joust
+
+namespace joust::hosts {
+
+// The conductor's own host, as one of the hosts. Requests are answered in this process, when the reply is
+// awaited: so post to this host first, and await its reply last or first, as fits.
+class LocalLink : public HostLink {
+ public:
+  // `handlers` outlive the link.
+  LocalLink(const Handlers& handlers, std::string name) : handlers_(handlers), name_(std::move(name)) {}
+
+  const std::string& name() const override { return name_; }
+  std::expected<nlohmann::json, std::string> call(const nlohmann::json& request, Duration) override {
+    return answer(request, handlers_);
+  }
+  std::expected<void, std::string> post(const nlohmann::json& request) override {
+    posted_ = request;
+    return {};
+  }
+  std::expected<nlohmann::json, std::string> await(Duration) override {
+    if (!posted_) return std::unexpected("nothing was asked");
+    return answer(*std::exchange(posted_, std::nullopt), handlers_);
+  }
+
+ private:
+  const Handlers& handlers_;
+  const std::string name_;
+  std::optional<nlohmann::json> posted_{};
+};
+
+}  // namespace joust::hosts

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "hosts/agent.hpp"
-#include "hosts/message.hpp"
+#include "hosts/link.hpp"
 
 namespace joust::hosts {
 namespace {

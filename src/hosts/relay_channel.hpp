@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hosts/frame_socket.hpp"
+#include "hosts/frame.hpp"
 #include "hosts/link.hpp"
 #include "hosts/rank.hpp"
 #include "hosts/seal.hpp"

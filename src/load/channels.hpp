@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "connection/backoff.hpp"
+#include "connection/timer_queue.hpp"
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
 #include "load/schedule.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/units.hpp"
-#include "session/numbered.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust {
 namespace {

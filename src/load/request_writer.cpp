@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "session/numbered.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust {
 

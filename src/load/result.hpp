@@ -11,7 +11,7 @@
 #include "base/rare.hpp"
 #include "joust/load_plan.hpp"
 #include "load/run.hpp"
-#include "measure/distribution.hpp"
+#include "measure/histogram.hpp"
 #include "measure/usage.hpp"
 
 namespace joust {

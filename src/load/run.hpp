@@ -12,11 +12,20 @@
 
 #include "joust/load_plan.hpp"
 #include "joust/service.hpp"
+#include "joust/time.hpp"
 #include "load/channels.hpp"
 #include "load/recorder.hpp"
 #include "load/turns.hpp"
 
 namespace joust {
+
+// A time as the value of a signal, which is an int (sigqueue(3)). It is exact to 1 us, and repeats every 36
+// minutes.
+
+// Returns the value of a time; above 0.
+int signalled_time(Time time);
+// Returns the time with this value that is next to `now`, earlier or later. Async-signal-safe.
+Time time_of_signal(int value, Time now);
 
 // The state that the connections of a running load share. Its phases:
 //

@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/check.hpp"
+#include "measure/proc_file.hpp"
 
 namespace joust {
 namespace {
@@ -113,6 +116,35 @@ std::string format_cpus(std::span<const int> cpus) {
 
 void pin_to(std::span<const int> cpus) {
   checked(CpuSet(cpus).bind(), "sched_setaffinity(0, {})", format_cpus(cpus));
+}
+
+namespace {
+
+// Returns the first number of a file, such as "1024" or "0,32". Returns nothing for -1, the answer of
+// firmware without data about sockets.
+std::optional<int> first_number(const std::string& path) {
+  const auto text = read_proc_file(path);
+  if (!text || text->empty() || text->front() < '0' || text->front() > '9') return std::nullopt;
+  return static_cast<int>(leading_number(*text));
+}
+
+}  // namespace
+
+std::vector<CpuPlace> read_topology(std::span<const int> cpus, const std::string& root) {
+  std::map<std::pair<int, int>, int> first_of_core;  // by package and core_id
+  std::vector<CpuPlace> places;
+  for (const int cpu : cpus) {
+    const std::string folder = fmt::format("{}sys/devices/system/cpu/cpu{}/", root, cpu);
+    CpuPlace place{.cpu = cpu, .core = cpu};
+    place.package = first_number(folder + "topology/physical_package_id").value_or(0);
+    place.capacity = first_number(folder + "cpu_capacity").value_or(0);
+    if (const auto sibling = first_number(folder + "topology/thread_siblings_list"))
+      place.core = *sibling;
+    else if (const auto core = first_number(folder + "topology/core_id"))
+      place.core = first_of_core.try_emplace({place.package, *core}, cpu).first->second;
+    places.push_back(place);
+  }
+  return places;
 }
 
 }  // namespace joust

@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
-// Functions for the CPUs that a thread may run on.
 namespace joust {
+
+// Functions for the CPUs that a thread may run on.
 
 // Returns the CPUs that the calling thread may run on now, in ascending order: after pin_to(), the given
 // CPUs. Throws std::system_error on a machine with more than 1024 CPUs.
@@ -42,5 +43,17 @@ std::string format_cpus(std::span<const int> cpus);
 // Pins the calling thread and all threads and processes that it starts from now on. Throws std::system_error
 // when the kernel refuses, as it does when none of the CPUs is online and in the cpuset of this process.
 void pin_to(std::span<const int> cpus);
+
+// A CPU by the kernel's number, and its place in the machine.
+struct CpuPlace {
+  int cpu = 0;
+  int package = 0;   // the socket
+  int core = 0;      // the least CPU of its core: equal only for the hardware threads (SMT) of one core
+  int capacity = 0;  // of its kind of core: big.LITTLE machines have several kinds, the faster the greater
+};
+
+// Returns the places of these CPUs in the same order. Missing files, as in some containers and virtual
+// machines, mean one socket and equal cores of one CPU each. `root` is the directory of sys/.
+std::vector<CpuPlace> read_topology(std::span<const int> cpus, const std::string& root = "/");
 
 }  // namespace joust

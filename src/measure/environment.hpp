@@ -7,6 +7,12 @@
 
 namespace joust {
 
+// Returns the model of a CPU from the text of /proc/cpuinfo: "Intel(R) Xeon(R) Processor". On ARM, where the
+// kernel has numbers only, returns each kind of core once, with its revision, and the board where it is
+// known: "Arm Cortex-A72 r0p3; Raspberry Pi 4 Model B Rev 1.4". `board` is the text of the device tree's
+// "model", which may be empty. Empty if the text has no model.
+std::string cpu_model(std::string_view cpuinfo, std::string_view board);
+
 // The conditions of a measurement beside the contestants: machine, kernel, settings, limits and this program.
 // They do not change from one run to the next, as time and load do.
 struct Environment {
@@ -25,7 +31,7 @@ struct Environment {
   std::string fingerprint() const;
 };
 
-// The values of the item softirq_time (measure/softirq_time.hpp). Over loopback the receiver's network stack
+// The values of the item softirq_time (measure/machine_cpu.hpp). Over loopback the receiver's network stack
 // runs in a softirq of the sender. Kernels that account interrupts apart (CONFIG_IRQ_TIME_ACCOUNTING) count
 // it in no CPU time, others in that of the sender.
 inline constexpr const char* kSoftirqApart = "apart from CPU times";

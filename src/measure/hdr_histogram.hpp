@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "measure/distribution.hpp"
+#include "measure/histogram.hpp"
 
 namespace joust {
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace joust {
@@ -43,5 +44,12 @@ std::optional<MachineCpu> parse_machine_cpu(std::string_view proc_stat, double t
 
 // Reads the present counts; nothing where /proc/stat may not be read. Counts in ticks, usually 10 ms.
 std::optional<MachineCpu> read_machine_cpu(std::span<const int> cpus = {});
+
+// Lets this thread send datagrams to itself over loopback for 10 ms, and returns the share of the time that
+// its CPU clock counts: near 1 if it counts softirqs. Nothing if no socket can be made.
+std::optional<double> counted_share_of_sending();
+
+// Returns kSoftirqInside, kSoftirqApart or "unknown".
+std::string softirq_time(std::optional<double> counted_share);
 
 }  // namespace joust

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,5 +68,37 @@ bool holds_name(std::string_view text);
 // (0.0.0.0 and [::]) or "unix:PATH", in the order to be tried, each once; never empty. May ask a name server,
 // and block for it: see resolve_within(). A failure has stage resolve and names the error in the text.
 std::expected<std::vector<Endpoint>, Failure> resolve(std::string_view text);
+
+// Each connection from one source address to one destination needs a local port of its own, and the kernel
+// takes these ports from one range (net.ipv4.ip_local_port_range).
+
+struct LocalPorts {
+  std::uint64_t first = 32768, last = 60999;
+
+  std::uint64_t count() const { return last - first + 1; }
+};
+
+LocalPorts local_ports();  // this machine's; the kernel's default if /proc does not have them
+
+// Returns from how many source addresses so many connections to the endpoint must come; 1: the kernel's
+// choice is enough. Only IPv4 loopback has several. For other addresses the error names the shortage and the
+// remedy.
+std::expected<std::uint64_t, std::string> sources_for(const Endpoint& endpoint, std::uint64_t connections,
+                                                      const LocalPorts& ports);
+
+// Binds a socket that will connect within IPv4 loopback to source `number`: 127.0.0.2, 127.0.0.3, ... The
+// port is chosen by connect(), so that one port serves several destinations. Throws std::system_error.
+void bind_to_source(int socket, std::uint64_t number);
+
+bool is_ipv4_loopback(const Endpoint& endpoint);  // 127.0.0.0/8
+
+using Resolver = std::function<std::expected<std::vector<Endpoint>, Failure>(std::string_view text)>;
+
+// Calls resolve() with a time limit, which getaddrinfo(3) lacks: it asks several name servers several times.
+// A name is looked up on a thread of its own. When the limit has passed, that thread is abandoned, and the
+// result is a failure of the stage resolve with ETIMEDOUT. An abandoned thread does not keep the process from
+// ending. Addresses without a name need no thread.
+std::expected<std::vector<Endpoint>, Failure> resolve_within(Duration limit, std::string_view text,
+                                                             const Resolver& resolver = resolve);
 
 }  // namespace joust

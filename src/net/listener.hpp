@@ -3,19 +3,32 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
-#include "net/transport.hpp"
 
 namespace joust {
+
+// The state of a TCP listener's accept queue, in connections, as the kernel reports it. Empty where it does
+// not.
+struct AcceptQueue {
+  std::optional<std::size_t> length;  // now
+  std::optional<int> backlog;         // granted
+};
+
+AcceptQueue accept_queue(int listener);
 
 // The result of an accept. `busy` means that the machine is short of descriptors or memory: waiting peers
 // stay in the queue, and accepting again at once would only spin (accept(2)).
@@ -111,6 +124,35 @@ class Listener {
   mutable std::mutex mutex_;
   mutable std::optional<SocketFacts> facts_;
   SocketFacts own_facts_;
+};
+
+// The listeners of one server: one for each address of its name, all with the same port.
+class Listeners {
+ public:
+  // Listens on all `endpoints`. If their port is 0, listens on a port that is free on all of them. Addresses
+  // that this machine does not have are left out as long as it has one of them (IPv6 is often switched off in
+  // containers). Throws std::system_error if an address is refused for another reason, or if the machine has
+  // none of them.
+  Listeners(std::span<const Endpoint> endpoints, const SocketOptions& options,
+            Transport transport = Transport::stream);
+
+  std::span<Listener* const> all() const { return all_; }  // never empty
+  std::vector<std::string> addresses() const;              // in the order of all(), with the port
+  const std::vector<std::string>& left_out() const { return left_out_; }  // with the reason, for people
+
+  // Returns the options, read from the kernel, of an accepted connection, or of the first listener before
+  // that.
+  SocketFacts facts() const;
+
+ private:
+  void open_all(std::span<const Endpoint> endpoints, const SocketOptions& options);
+  void open(const Endpoint& endpoint, const SocketOptions& options);
+
+  Transport transport_;
+  std::vector<std::unique_ptr<Listener>> owned_;
+  std::vector<Listener*> all_;
+  std::vector<std::string> left_out_;
+  std::exception_ptr refusal_;  // the refusal of the first address that was left out
 };
 
 }  // namespace joust

@@ -3,9 +3,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#ifdef __linux__
-#include <linux/sock_diag.h>
-#endif
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -19,7 +16,11 @@
 #include "base/check.hpp"
 #include "base/fd.hpp"
 #include "base/system/sockets.hpp"
-#include "net/accept_queue.hpp"
+#include "net/listener.hpp"
+
+#ifdef __linux__
+#include <linux/sock_diag.h>
+#endif
 
 namespace joust {
 namespace {

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "base/fd.hpp"
-#include "joust/time.hpp"
-#include "net/transport.hpp"
-
 #include "joust/socket_options.hpp"
+#include "joust/time.hpp"
 
 namespace joust {
+
+// The kind of an engine's sockets: streams (TCP, unix sockets) or datagrams (UDP).
+enum class Transport : std::uint8_t { stream, datagram };
 
 // The options of a socket, read from the kernel. Empty where the socket's family does not have the option.
 struct SocketFacts {

@@ -6,8 +6,22 @@
 
 #include "base/memory.hpp"
 #include "base/system/events.hpp"
+#include "joust/service.hpp"
 
 namespace joust {
+
+// Wakes a loop that waits for fd() to become readable. Several wakes before the loop's next look count as
+// one.
+class Waker : public Wakeable {
+ public:
+  void wake() override;
+  void clear();  // call in the loop, before it looks for work: later work wakes it again
+  int fd() const { return event_.fd(); }
+
+ private:
+  EventDescriptor event_;
+  std::atomic<bool> pending_{false};
+};
 
 // The request to end, for engines that wait on descriptors: a descriptor becomes readable and stays so. After
 // the first request an engine drains: it accepts and dials no more, finishes open work and ends within its

@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "base/system/sockets.hpp"
-#include "net/local_ports.hpp"
+#include "net/address.hpp"
 
 namespace joust {
 

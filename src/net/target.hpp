@@ -13,7 +13,6 @@
 #include "joust/session.hpp"
 #include "net/address.hpp"
 #include "net/socket_options.hpp"
-#include "net/transport.hpp"
 
 namespace joust {
 

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "joust/handler.hpp"
-#include "session/found_cutter.hpp"
+#include "session/framing.hpp"
 #include "session/handler_session.hpp"
-#include "session/least_rate.hpp"
 
 namespace joust {
 namespace {

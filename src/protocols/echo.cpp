@@ -3,7 +3,7 @@
 // echo: the server sends back all bytes as they arrive. Messages have no boundaries: a reply has as many
 // bytes as its request, and each byte is compared.
 #include "joust/protocol.hpp"
-#include "load/pattern.hpp"
+#include "load/schedule.hpp"
 
 namespace joust {
 namespace {

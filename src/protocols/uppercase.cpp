@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "joust/protocol.hpp"
-#include "load/pattern.hpp"
+#include "load/schedule.hpp"
 
 namespace joust {
 namespace {

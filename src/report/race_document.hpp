@@ -11,8 +11,8 @@
 
 #include "base/document.hpp"
 #include "joust/settings.hpp"
-#include "measure/thread_groups.hpp"
-#include "measure/throttling.hpp"
+#include "measure/clock_rate.hpp"
+#include "measure/process_times.hpp"
 #include "race/model/result.hpp"
 
 // The document of a race: what `race --json` writes (base/document.hpp), and what the page and its other

@@ -8,9 +8,8 @@
 #include "race/figures/wording.hpp"
 #include "race/hosts/hosts_runner.hpp"
 #include "race/scenario/shell_command.hpp"
-#include "race/set_up/cpu_list.hpp"
 #include "race/set_up/placement.hpp"
-#include "race/trial/commands.hpp"
+#include "race/trial/orders.hpp"
 #include "report/race_table.hpp"
 
 namespace joust::report {

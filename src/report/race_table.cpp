@@ -7,9 +7,8 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "race/figures/hosts_wording.hpp"
 #include "race/figures/wording.hpp"
-#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
 #include "race/set_up/rates.hpp"
 #include "report/race_folded.hpp"
 #include "report/race_matrix.hpp"

@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 
 namespace joust {
 namespace {

@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: MIT
 #include "session/handler_session.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/units.hpp"
 #include "joust/time.hpp"
+#include "session/framing.hpp"
 #include "session/message_wise.hpp"
-#include "session/numbered.hpp"
-#include "session/segments.hpp"
 
 namespace joust {
+
+bool LeastRate::missed(Time now) {
+  if (now < ends_ || ends_ == kPaused) return false;
+  ends_ = now + rule_->window;
+  const double seconds = std::chrono::duration<double>(rule_->window).count();
+  return static_cast<double>(std::exchange(moved_, 0)) < static_cast<double>(rule_->least) * seconds;
+}
+
+std::string LeastRate::complaint() const {
+  return fmt::format("slower than {}/s for {}", format_bytes(static_cast<double>(rule_->least)),
+                     format_duration(rule_->window));
+}
+
 namespace {
 
 // The replies at the end of an outbox that are not due yet, in order: no reply becomes due before an earlier

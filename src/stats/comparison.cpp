@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "stats/student.hpp"
+#include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::stats {

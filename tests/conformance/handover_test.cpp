@@ -12,7 +12,7 @@
 #include "ending_exchange.hpp"
 #include "joust/protocol.hpp"
 #include "load/result.hpp"
-#include "net/waker.hpp"
+#include "net/stop.hpp"
 
 namespace joust::conformance {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "measure/process_clock.hpp"
+#include "measure/process_times.hpp"
 #include "measure/process_tree.hpp"
 
 namespace joust::conformance {

@@ -15,7 +15,7 @@
 #include "conformance/group_sockets.hpp"
 #include "conformance/message_peer.hpp"
 #include "conformance/running.hpp"
-#include "connection/message_group.hpp"
+#include "connection/message_connection.hpp"
 #include "engines/udp/peer.hpp"
 #include "session/listening.hpp"
 

@@ -30,8 +30,7 @@ std::vector<Variant> clients_of(const Variant& server) {
 std::vector<Protocol> protocols_for(const Variant& server) {
   std::vector<Protocol> fitting;
   for (const Protocol& protocol : builtin_protocols())
-    if (mismatch(*server.engine, protocol, Role::serve).empty())
-      fitting.push_back(protocol);
+    if (mismatch(*server.engine, protocol, Role::serve).empty()) fitting.push_back(protocol);
   return fitting;
 }
 

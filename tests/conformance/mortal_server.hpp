@@ -7,7 +7,7 @@
 
 #include "base/fd.hpp"
 #include "net/address.hpp"
-#include "net/waker.hpp"
+#include "net/stop.hpp"
 
 namespace joust::conformance {
 

@@ -15,7 +15,7 @@
 #include "conformance/variants.hpp"
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 

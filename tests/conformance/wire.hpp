@@ -10,7 +10,7 @@
 #include "joust/bytes.hpp"
 #include "joust/time.hpp"
 #include "net/address.hpp"
-#include "net/transport.hpp"
+#include "net/socket_options.hpp"
 
 namespace joust::conformance {
 

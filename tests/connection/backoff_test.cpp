@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "connection/backoff.hpp"
+#include "connection/timer_queue.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <string>
 
-#include "joust/outbox.hpp"
 #include "connection/stream_connection.hpp"
+#include "joust/outbox.hpp"
 
 namespace joust {
 namespace {

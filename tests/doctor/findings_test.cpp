@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "doctor/finding.hpp"
+#include "doctor/findings.hpp"
 
 namespace joust::doctor {
 namespace {

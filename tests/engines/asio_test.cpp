@@ -10,7 +10,7 @@
 
 #include "engines/few_descriptors.hpp"
 #include "engines/running.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 
 namespace joust::test {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "base/check.hpp"
 #include "base/fd.hpp"
-#include "net/listener.hpp"
 #include "connection/tally.hpp"
+#include "net/listener.hpp"
 
 namespace joust {
 namespace {

@@ -17,7 +17,7 @@
 #include "connection/tally.hpp"
 #include "engines/engine.hpp"
 #include "net/address.hpp"
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "net/stop.hpp"
 #include "net/target.hpp"
 #include "session/handler_session.hpp"

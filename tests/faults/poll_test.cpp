@@ -11,7 +11,7 @@
 #include "connection/tally.hpp"
 #include "engines/running.hpp"
 #include "faults/seam.hpp"
-#include "net/waker.hpp"
+#include "net/stop.hpp"
 
 namespace joust::faults {
 namespace {

@@ -9,7 +9,7 @@
 #include "fuzz/entries.hpp"
 #include "hosts/agent.hpp"
 #include "hosts/frame.hpp"
-#include "hosts/message.hpp"
+#include "hosts/link.hpp"
 #include "race/hosts/merged_document.hpp"
 #include "race/hosts/side_json.hpp"
 #include "session/allocations.hpp"

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 #include "files/protocol/messages.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/listing.hpp"

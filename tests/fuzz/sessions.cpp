@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 #include "files/protocol/server_session.hpp"
 #include "files/store/name.hpp"
 #include "fuzz/checked.hpp"

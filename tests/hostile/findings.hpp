@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
-#include "connection/distinct_texts.hpp"
+#include "connection/tally.hpp"
 
 namespace joust::hostile {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "hosts/agent.hpp"
-#include "hosts/local_link.hpp"
+#include "hosts/link.hpp"
 
 namespace joust::hosts {
 namespace {

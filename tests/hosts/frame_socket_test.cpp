@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hosts/frame_socket.hpp"
+#include "hosts/frame.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

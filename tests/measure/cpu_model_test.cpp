@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/cpu_model.hpp"
+#include "measure/environment.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/softirq_time.hpp"
+#include "measure/machine_cpu.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/thread_times.hpp"
+#include "measure/process_times.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

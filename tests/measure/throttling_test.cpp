@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "measure/throttling.hpp"
+#include "measure/clock_rate.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "measure/clock_rate.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "measure/topology.hpp"
+#include "measure/affinity.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "measure/affinity.hpp"
 #include "temporary_folder.hpp"
 
 namespace joust {

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "base/bytes.hpp"
-#include "connection/admission.hpp"
-#include "connection/peer_table.hpp"
-#include "connection/received_numbers.hpp"
+#include "connection/message_connection.hpp"
 #include "hostile/chance.hpp"
 
 namespace joust {

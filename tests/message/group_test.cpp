@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A server's output for a group of all peers, and the side of a client that hears it, without sockets.
-#include "connection/message_group.hpp"
+#include "connection/message_connection.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/bytes.hpp"
-#include "connection/message_connection.hpp"
 #include "message/one_server.hpp"
 
 namespace joust {

@@ -9,10 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "connection/admission.hpp"
-#include "connection/joining.hpp"
+#include "connection/datagram.hpp"
 #include "connection/message_connection.hpp"
-#include "connection/peer_table.hpp"
 #include "message/lossy_link.hpp"
 
 namespace joust {

@@ -6,7 +6,7 @@
 #include <string>
 #include <system_error>
 
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 #include "net/target.hpp"
 
 namespace joust {

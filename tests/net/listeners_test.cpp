@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/listeners.hpp"
+#include "net/listener.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/local_ports.hpp"
+#include "net/address.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

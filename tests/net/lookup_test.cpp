@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "net/lookup.hpp"
+#include "net/address.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "net/stop.hpp"
-#include "net/waker.hpp"
 
 namespace joust {
 namespace {

@@ -69,7 +69,7 @@ FAULTS = [
            "")),
     fault("server-killed", "The server of a command is killed without having been asked to end.",
           "test_race_commands.py::Commands::test_a_server_is_asked_to_end_before_it_is_killed",
-          ("race/trial/server_process.cpp",
+          ("race/trial/local_sides.cpp",
            "part().child->send_all(SIGTERM);",
            "part().child->send_all(foreign() ? SIGKILL : SIGTERM);")),
     fault("wrong-replies-ranked", "A contestant that gives wrong replies is ranked all the same.",

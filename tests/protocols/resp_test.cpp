@@ -15,8 +15,8 @@
 #include "protocols/resp/command.hpp"
 #include "protocols/resp/protocol.hpp"
 #include "protocols/resp/server.hpp"
+#include "session/framing.hpp"
 #include "session/handler_session.hpp"
-#include "session/resp_finder.hpp"
 
 namespace joust::resp {
 namespace {

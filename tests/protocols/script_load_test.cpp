@@ -18,7 +18,6 @@
 namespace joust::script {
 namespace {
 
-
 Protocol protocol() {
   return test::protocol_called("script");
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "race/trial/commands.hpp"
 #include "race/scenario/shell_command.hpp"
+#include "race/trial/orders.hpp"
 
 #include "load/plan_json.hpp"
 
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
-#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
 
 namespace joust::race {
 namespace {

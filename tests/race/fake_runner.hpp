@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "load/result_json.hpp"
-#include "race/trial/child_json.hpp"
+#include "race/trial/child.hpp"
 #include "race/trial/runner.hpp"
 
 namespace joust::race {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "race/trial/family_clock.hpp"
+#include "race/trial/process_family.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "measure/process_clock.hpp"
+#include "measure/process_times.hpp"
 #include "measure/process_tree.hpp"
 
 namespace joust::race {

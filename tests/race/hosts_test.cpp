@@ -18,12 +18,12 @@
 #include "base/fd.hpp"
 #include "race/fake_catalogue.hpp"
 #include "race/hosts/agent.hpp"
+#include "race/hosts/host_report.hpp"
 #include "race/hosts/meeting.hpp"
-#include "race/hosts/remote_loads.hpp"
-#include "race/hosts/restrictions.hpp"
+#include "race/hosts/remote_sides.hpp"
 #include "race/hosts/side_json.hpp"
 #include "race/run/race.hpp"
-#include "race/trial/moved_files.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {
 namespace {

@@ -4,8 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "race/fake_catalogue.hpp"
-#include "race/set_up/cpu_list.hpp"
-#include "race/set_up/thread_numbers.hpp"
+#include "race/set_up/placement.hpp"
 
 namespace joust::race {
 namespace {

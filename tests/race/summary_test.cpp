@@ -5,7 +5,7 @@
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
-#include "race/judgement/interim_text.hpp"
+#include "race/judgement/verdict.hpp"
 
 namespace joust::race {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How many turns the generations of a race have.
-#include "race/run/turn_budget.hpp"
+#include "race/run/stopping_rule.hpp"
 
 #include "race/turn_race_fixture.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,6 @@
 #include "load/result.hpp"
 #include "message/lossy_network.hpp"
 #include "session/handler_session.hpp"
-#include "session/numbered.hpp"
 
 namespace joust {
 namespace {

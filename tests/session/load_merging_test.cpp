@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "load/channels.hpp"
+#include "load/run.hpp"
 #include "load/schedule.hpp"
-#include "load/signalled_time.hpp"
 #include "measure/histogram.hpp"
 
 namespace joust {

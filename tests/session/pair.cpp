@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 
 namespace joust {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/student.hpp"
+#include "stats/intervals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -54,10 +54,10 @@ EXCEPTIONS = {
     ("sleep", "src/files/transfer/get.cpp"): "nobody is told when the disk has a directory",
     ("sleep", "src/history/store.cpp"): "flock() has no time limit",
     ("sleep", "src/net/listener.cpp"): "nobody is told when a killed process has let go of its port",
-    ("sleep", "src/race/trial/local_server.cpp"): "nobody is told when a server has forked for all",
+    ("sleep", "src/race/trial/local_sides.cpp"): "nobody is told when a server has forked for all",
     ("sleep", "src/race/trial/process_family.cpp"): "nobody is told when a grandchild stops or ends",
     ("sleep", "src/race/hosts/agent.cpp"): "a turn begins at a time that all hosts agreed on",
-    ("sleep", "src/race/trial/quiet.cpp"): "nobody is told when a process has nothing to do",
+    ("sleep", "src/race/trial/surroundings.cpp"): "nobody is told when a process has nothing to do",
     ("sleep", "src/race/trial/child.cpp"): "a pidfd does not tell of stops, and SIGCHLD is the program's",
 }
 

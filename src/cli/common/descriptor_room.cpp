@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "base/limits.hpp"
-#include "connection/spare_places.hpp"
+#include "connection/account.hpp"
 #include "engines/engine.hpp"
 #include "files/store/descriptors.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "cli/common/listing.hpp"
+#include "cli/common/output.hpp"
 #include "load/merging.hpp"
 #include "load/result_json.hpp"
 #include "report/text.hpp"

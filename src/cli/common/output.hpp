@@ -4,8 +4,19 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "cli/common/command.hpp"
 
 namespace joust {
+
+// Returns "joust 0.3.0 (abc1234)" or, for another program, "calculator (joust 0.3.0, abc1234)". The commit is
+// left out where the sources were no checkout.
+std::string version_of(const Program& program);
+
+// Formats rows under headings in aligned columns, each line ending with a newline. Control characters in a
+// cell become \xHH.
+std::string columns(std::vector<std::vector<std::string>> rows);
 
 // Standard output cannot be written: a full disk behind a redirection, or a closed terminal.
 class OutputError : public std::runtime_error {

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "history/merging.hpp"
+
 namespace joust {
 
 inline constexpr std::string_view kJsonOption = "--json";
@@ -26,5 +28,9 @@ void write_result(const std::string& path, std::string_view text, std::string_vi
 // new file in the directory of temporary files, or else to standard error. Returns a description of that in
 // words; empty if the file was written.
 std::string keep_result(const std::string& path, std::string_view text);
+
+// Reads a result from a file, or, where there is no such file, from the history by its tag or number. Its
+// name is the one given. Throws UsageError.
+history::NamedDocument read_stored_result(const std::string& file_or_name);
 
 }  // namespace joust

@@ -3,7 +3,12 @@
 
 #include <array>
 #include <csignal>
+#include <nlohmann/json.hpp>
+#include <vector>
 
+#include "cli/common/command.hpp"
+#include "connection/tally.hpp"
+#include "net/listener.hpp"
 #include "net/stop.hpp"
 
 namespace joust {
@@ -31,5 +36,13 @@ class Signals {
   std::array<struct sigaction, kWatched.size()> before_{};
   struct sigaction before_alarm_ {};
 };
+
+// Returns the last line of a server: the connections, bytes and errors of its run, its usage, and the figures
+// of its protocol.
+nlohmann::ordered_json stopped_event(const Tally& tally, const Listeners& listeners,
+                                     const std::vector<ResultGroup>& groups);
+
+// Reports for people how many connections failed, and why; nothing if none did.
+void complain_of_failures(const Program& program, const Tally& tally);
 
 }  // namespace joust

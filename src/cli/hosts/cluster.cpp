@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "hosts/local_link.hpp"
+#include "hosts/link.hpp"
 #include "hosts/relay_channel.hpp"
 
 namespace joust {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/common/version.hpp"
+#include "cli/common/output.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "cli/hosts/processes.hpp"
 #include "hosts/agent.hpp"

@@ -19,7 +19,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "hosts/frame.hpp"
-#include "load/signalled_time.hpp"
+#include "load/run.hpp"
 #include "measure/environment.hpp"
 
 namespace joust {

@@ -9,8 +9,8 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
+#include "cli/common/load_arguments.hpp"
 #include "cli/common/setting_arguments.hpp"
-#include "cli/common/protocol_arguments.hpp"
 #include "cli/load/hosts_arguments.hpp"
 #include "cli/load/progress.hpp"
 #include "cli/load/start_time.hpp"
@@ -39,8 +39,8 @@ struct Load {
   EngineArguments engine{};
   SocketArguments socket{};
   Limits limits{};
-  SettingArguments load{};   // the settings that were given
-  std::string planned{};  // --plan: a file, or the text itself
+  SettingArguments load{};  // the settings that were given
+  std::string planned{};    // --plan: a file, or the text itself
   LoadPlan plan{};
   bool turns_asked = false, counted_turns_asked = false;
   std::optional<Option> ramp_option{};

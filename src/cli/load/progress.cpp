@@ -18,7 +18,7 @@
 #include "base/system/events.hpp"
 #include "base/terminal.hpp"
 #include "base/units.hpp"
-#include "measure/distribution.hpp"
+#include "measure/histogram.hpp"
 #include "report/text.hpp"
 
 namespace joust {

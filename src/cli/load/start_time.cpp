@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/units.hpp"
-#include "load/signalled_time.hpp"
+#include "load/run.hpp"
 
 namespace joust {
 namespace {

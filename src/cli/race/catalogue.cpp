@@ -11,7 +11,7 @@
 #include "engines/engine.hpp"
 #include "hosting/mismatch.hpp"
 #include "plugins/plugin_file.hpp"
-#include "race/trial/moved_files.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust {
 namespace {

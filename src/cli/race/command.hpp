@@ -11,7 +11,7 @@
 
 #include "cli/common/arguments.hpp"
 #include "cli/common/faces.hpp"
-#include "cli/common/protocol_arguments.hpp"
+#include "cli/common/load_arguments.hpp"
 #include "cli/common/run_race.hpp"
 #include "cli/common/setting_arguments.hpp"
 #include "cli/race/over_hosts.hpp"

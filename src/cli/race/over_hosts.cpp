@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cli/common/version.hpp"
+#include "cli/common/output.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "net/address.hpp"
 #include "race/run/race.hpp"

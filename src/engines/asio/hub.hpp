@@ -19,7 +19,6 @@
 #include "engines/loop/waiting.hpp"
 #include "net/listener.hpp"
 #include "net/stop.hpp"
-#include "net/waker.hpp"
 
 namespace joust {
 

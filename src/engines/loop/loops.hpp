@@ -10,7 +10,6 @@
 #include "base/fd.hpp"
 #include "engines/engine.hpp"
 #include "net/stop.hpp"
-#include "net/waker.hpp"
 
 namespace joust {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "connection/admission.hpp"
+#include "connection/datagram.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/udp/peer.hpp"

@@ -11,10 +11,8 @@
 #include <utility>
 
 #include "base/fd.hpp"
-#include "connection/admission.hpp"
-#include "connection/joining.hpp"
+#include "connection/datagram.hpp"
 #include "connection/message_connection.hpp"
-#include "connection/peer_table.hpp"
 #include "connection/timer_queue.hpp"
 #include "engines/coroutines/task.hpp"
 #include "engines/epoll.hpp"

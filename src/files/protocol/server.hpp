@@ -10,7 +10,7 @@
 #include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::file {
 

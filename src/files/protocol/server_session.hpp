@@ -12,7 +12,7 @@
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"
 #include "joust/session.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::file {
 

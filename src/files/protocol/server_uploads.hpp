@@ -13,7 +13,7 @@
 #include "files/protocol/server.hpp"
 #include "files/protocol/wire.hpp"
 #include "files/store/storage.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::file {
 

@@ -12,7 +12,7 @@
 #include "files/store/storage.hpp"
 #include "files/transfer/get.hpp"
 #include "files/transfer/transfer_session.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::transfer {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/text.hpp"
 #include "files/transfer/large_send.hpp"
 #include "files/transfer/transfer_session.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::transfer {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "secure/first_bytes.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::transfer {
 namespace {

@@ -30,7 +30,7 @@
 #include "base/fd.hpp"
 #include "base/system/events.hpp"
 #include "base/system/process.hpp"
-#include "hosts/frame_socket.hpp"
+#include "hosts/frame.hpp"
 #include "hosts/rank.hpp"
 #include "hosts/relay/connections.hpp"
 #include "hosts/relay/messages.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/sequence_window.hpp"
-#include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
+#include "load/schedule.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/room_copy.hpp"
 #include "protocols/broadcast/wire.hpp"

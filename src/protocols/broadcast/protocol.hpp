@@ -10,7 +10,7 @@
 #include "joust/protocol.hpp"
 #include "joust/service.hpp"
 #include "protocols/broadcast/wire.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::broadcast {
 

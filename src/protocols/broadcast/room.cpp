@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "protocols/broadcast/wire.hpp"
-#include "session/segments.hpp"
+#include "session/framing.hpp"
 
 namespace joust::broadcast {
 

@@ -20,7 +20,7 @@
 #include "protocols/broadcast/room_log.hpp"
 #include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket/server.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 #include "session/message_wise.hpp"
 
 namespace joust::broadcast {

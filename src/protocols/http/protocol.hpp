@@ -9,7 +9,7 @@
 #include "joust/protocol.hpp"
 #include "joust/service.hpp"
 #include "protocols/http/target.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::http {
 

@@ -15,7 +15,7 @@
 #include "protocols/http/date.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/target.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 // The answers of the server to a request: conditions and ranges (RFC 9110, 13 and 14), and the head of a
 // reply; and the state that the sessions share.

@@ -16,7 +16,7 @@
 #include "protocols/http/messages.hpp"
 #include "protocols/http/server.hpp"
 #include "protocols/http/target.hpp"
-#include "session/least_rate.hpp"
+#include "session/handler_session.hpp"
 
 namespace joust::http {
 

@@ -16,11 +16,11 @@
 
 #include "base/bytes.hpp"
 #include "base/text.hpp"
-#include "load/pattern.hpp"
 #include "load/request_service.hpp"
 #include "load/run.hpp"
+#include "load/schedule.hpp"
 #include "protocols/resp/protocol.hpp"
-#include "session/resp_finder.hpp"
+#include "session/framing.hpp"
 
 namespace joust::resp {
 namespace {

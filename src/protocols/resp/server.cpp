@@ -13,8 +13,8 @@
 #include "base/text.hpp"
 #include "protocols/resp/command.hpp"
 #include "protocols/resp/protocol.hpp"
+#include "session/framing.hpp"
 #include "session/handler_session.hpp"
-#include "session/resp_finder.hpp"
 
 namespace joust::resp {
 

@@ -14,8 +14,7 @@
 #include "protocols/http/heads.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/script/template_parser.hpp"
-#include "session/found_cutter.hpp"
-#include "session/resp_finder.hpp"
+#include "session/framing.hpp"
 
 namespace joust::script {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "joust/bytes.hpp"
-#include "load/pattern.hpp"
+#include "load/schedule.hpp"
 #include "protocols/script/expression.hpp"
 
 namespace joust::script {

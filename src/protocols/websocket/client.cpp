@@ -14,8 +14,8 @@
 
 #include "base/bytes.hpp"
 #include "base/text.hpp"
-#include "load/pattern.hpp"
 #include "load/request_service.hpp"
+#include "load/schedule.hpp"
 #include "protocols/http/text.hpp"
 #include "protocols/websocket/handshake.hpp"
 #include "protocols/websocket/message.hpp"

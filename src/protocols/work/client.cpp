@@ -4,7 +4,7 @@
 #include "load/request_service.hpp"
 #include "protocols/work/messages.hpp"
 #include "protocols/work/protocol.hpp"
-#include "session/length_first.hpp"
+#include "session/message_wise.hpp"
 
 namespace joust::work {
 namespace {

@@ -14,7 +14,7 @@
 #include "protocols/work/messages.hpp"
 #include "protocols/work/protocol.hpp"
 #include "session/handler_session.hpp"
-#include "session/length_first.hpp"
+#include "session/message_wise.hpp"
 
 namespace joust {
 namespace {

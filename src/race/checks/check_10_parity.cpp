@@ -8,7 +8,7 @@
 #include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"
 #include "race/model/entries.hpp"
-#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
 
 namespace joust::race {
 namespace {

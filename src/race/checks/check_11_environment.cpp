@@ -12,7 +12,7 @@
 #include "base/units.hpp"
 #include "race/checks/checks.hpp"
 #include "race/checks/findings.hpp"
-#include "race/figures/hosts_wording.hpp"
+#include "race/figures/wording.hpp"
 
 namespace joust::race {
 namespace {

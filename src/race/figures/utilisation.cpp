@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "race/figures/disturbance.hpp"
-#include "race/set_up/cpu_list.hpp"
-#include "stats/student.hpp"
+#include "race/figures/summary.hpp"
+#include "race/set_up/placement.hpp"
+#include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 
 namespace joust::race {
@@ -93,6 +94,24 @@ ClientLimit client_limit(const Summary& summary, double strangers) {
   if (is_known && client->interval.low > kClientIsLimit) return ClientLimit::yes;
   const double most = is_known ? client->interval.high : client->median;
   return most > kClientIsLimit || strangers > kStrangers ? ClientLimit::unknown : ClientLimit::no;
+}
+
+std::map<std::string, Capacity> capacities_of(const RaceResult& pilot) {
+  std::map<std::string, Capacity> capacities;
+  for (CaseResult one : pilot.cases) {
+    summarize(one);
+    for (const Entry& entry : one.entries) {
+      const auto& rate = entry.summary.throughput_per_s;
+      if (!entry.is_contestant() || !rate) continue;
+      Capacity& capacity = capacities[one.plan.name];
+      if (capacity.measured.empty() || rate->median < capacity.per_s) {
+        capacity.per_s = rate->median;
+        capacity.contestant = entry.contestant.name;
+      }
+      capacity.measured[entry.contestant.name] = rate->median;
+    }
+  }
+  return capacities;
 }
 
 }  // namespace joust::race

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "race/model/result.hpp"
@@ -37,5 +38,9 @@ enum class ClientLimit : std::uint8_t {
 // Has no meaning for sides that poll. `strangers`: the share of the client's CPUs that they used. Where that
 // is more than kStrangers, a client waits for its CPU, and how long is not known.
 ClientLimit client_limit(const Summary& summary, double strangers);
+
+// Returns the throughput of the slowest contestant in each case of a pilot, by the case's name. A case in
+// which nothing was measured has no entry.
+std::map<std::string, Capacity> capacities_of(const RaceResult& pilot);
 
 }  // namespace joust::race

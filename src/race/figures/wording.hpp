@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
+#include "race/model/hosts.hpp"
 #include "stats/comparison.hpp"
 #include "stats/intervals.hpp"
 
@@ -30,5 +32,12 @@ std::string spread_text(double fraction, int decimals = 0);
 
 // Returns a contestant's name for a list. A name with a comma is in quotes: "cp, 'nginx, curl', rsync".
 std::string in_list(const std::string& name);
+
+// Says what was measured: "Loopback: no network was measured.", or the hosts of both sides.
+std::string network_sentence(std::span<const HostOfRace> hosts);
+
+// Describes the place of a host on the network: "eth0 (mlx5_core), MTU 9000, 25000 Mbit/s, tso gso gro, round
+// trip 31 us".
+std::string network_words(const HostOfRace& host);
 
 }  // namespace joust::race

@@ -11,7 +11,7 @@
 
 #include "net/stop.hpp"
 #include "race/trial/child.hpp"
-#include "race/trial/moved_files.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {
 

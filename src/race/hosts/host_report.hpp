@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "hosts/link.hpp"
-#include "measure/topology.hpp"
+#include "measure/affinity.hpp"
 #include "race/model/hosts.hpp"
+#include "race/model/scenario.hpp"
 
 namespace joust::race {
 
@@ -33,5 +34,13 @@ std::expected<HostReport, std::string> report_of_this_host(const NetworkPlace& p
 
 // Asks a host (the request "host"). The error names it.
 std::expected<HostReport, std::string> ask_for_report(HostLink& host, const NetworkPlace& place);
+
+// Removes from the catalogue what cannot be raced over several hosts: contestants that have it are
+// unavailable, with the reason. These are engines whose servers other machines must not reach, or that send
+// to a group of one host, unix sockets, and connections that cannot rest while no message may travel.
+void restrict_to_hosts(Catalogue& catalogue);
+
+// Returns why a scenario cannot be raced over so many hosts that load; empty if it can.
+std::string why_not_over_hosts(const Scenario& scenario, std::size_t load_hosts, bool server_loads);
 
 }  // namespace joust::race

@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/surroundings.hpp"
-#include "race/trial/transfer_result.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {
 namespace {

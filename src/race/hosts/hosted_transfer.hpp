@@ -6,10 +6,10 @@
 #include <thread>
 
 #include "measure/usage.hpp"
-#include "race/trial/moved_files.hpp"
+#include "race/trial/local_sides.hpp"
 #include "race/trial/orders.hpp"
-#include "race/trial/server_process.hpp"
 #include "race/trial/sides.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 // The sides of commands that move files from one host to another. Both hosts write the same files, from the
 // same seed, so that what has arrived is compared where it is.

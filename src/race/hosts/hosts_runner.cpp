@@ -14,15 +14,13 @@
 
 #include "race/hosts/host_report.hpp"
 #include "race/hosts/hosted_transfer.hpp"
-#include "race/hosts/remote_loads.hpp"
-#include "race/hosts/remote_server.hpp"
+#include "race/hosts/remote_sides.hpp"
 #include "race/hosts/side_json.hpp"
-#include "race/hosts/trial_link.hpp"
 #include "race/scenario/shell_command.hpp"
-#include "race/set_up/cpu_list.hpp"
+#include "race/set_up/placement.hpp"
 #include "race/trial/contender.hpp"
 #include "race/trial/external.hpp"
-#include "race/trial/transfer_result.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {
 namespace {

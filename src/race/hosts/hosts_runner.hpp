@@ -10,7 +10,7 @@
 #include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
 #include "race/model/hosts.hpp"
-#include "race/trial/process_setup.hpp"
+#include "race/trial/process_family.hpp"
 #include "race/trial/runner.hpp"
 
 namespace joust::race {

@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "race/set_up/cpu_list.hpp"
 #include "race/set_up/placement.hpp"
 
 namespace joust::race {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "hosts/message.hpp"
+#include "hosts/link.hpp"
 #include "load/merging.hpp"
 #include "load/result_json.hpp"
 

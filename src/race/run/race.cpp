@@ -12,12 +12,11 @@
 #include "base/units.hpp"
 #include "base/watches.hpp"
 #include "race/figures/disturbance.hpp"
-#include "race/judgement/interim_text.hpp"
+#include "race/judgement/verdict.hpp"
 #include "race/run/call_counts.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/run/lost_hosts.hpp"
 #include "race/run/stopping_rule.hpp"
-#include "race/run/turn_budget.hpp"
 #include "race/scenario/shell_command.hpp"
 
 namespace joust::race {

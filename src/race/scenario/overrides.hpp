@@ -2,7 +2,7 @@
 #pragma once
 
 #include "race/model/scenario.hpp"
-#include "race/set_up/thread_numbers.hpp"
+#include "race/set_up/placement.hpp"
 
 namespace joust::race {
 

@@ -10,10 +10,119 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "measure/affinity.hpp"
-#include "race/set_up/cpu_list.hpp"
 
 namespace joust::race {
+std::set<int> cpus_in(const std::string& list) {
+  std::set<int> cpus;
+  if (list.empty() || list == "any") return cpus;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string part = list.substr(at, end - at);
+    const std::size_t dash = part.find('-');
+    const int last = std::stoi(dash == std::string::npos ? part : part.substr(dash + 1));
+    for (int cpu = std::stoi(part); cpu <= last; ++cpu) cpus.insert(cpu);
+    at = end + 1;
+  }
+  return cpus;
+}
+
+std::string cpus_text(const std::string& list) {
+  return list == "any" ? "any CPU" : "CPU " + list;
+}
+
+std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed) {
+  for (const auto& [side, list] : {std::pair{"server", &plan.server}, std::pair{"client", &plan.client}}) {
+    if (list->empty() || *list == "any") continue;
+    if (const auto cpus = parse_cpus(*list, allowed); !cpus)
+      return fmt::format("CPUs '{}' of the {}: {} (--{}-cpus)", *list, side, cpus.error(), side);
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+std::string engine_names(const Catalogue& catalogue, bool (*wanted)(const EngineRow&)) {
+  std::vector<std::string> names;
+  for (const EngineRow& engine : catalogue.engines)
+    if (engine.serves && !engine.in_process && engine.unavailable.empty() && wanted(engine))
+      names.push_back(engine.name);
+  return names.empty() ? "none" : join(names);
+}
+
+// The thread numbers that replace those of the servers, and their source. Empty: nothing replaces them.
+struct ServerThreads {
+  std::string source{};
+  std::vector<std::uint64_t> threads{};
+  bool swept = false;
+};
+
+ServerThreads for_servers(const ThreadNumbers& given, const Scenario& scenario) {
+  if (given.server) return {.source = "--threads", .threads = {*given.server}};
+  ServerThreads all{.source = "a sweep over threads", .swept = true};
+  for (const Case& one : scenario.cases) {
+    if (!one.sweep || one.sweep->axis != "threads") continue;
+    for (const double value : one.sweep->values) all.threads.push_back(static_cast<std::uint64_t>(value));
+  }
+  return all;
+}
+
+std::optional<std::string> thread_objection(const ServerThreads& replacement, const EngineRow& engine,
+                                            const Catalogue& catalogue) {
+  for (const std::uint64_t threads : replacement.threads)
+    if (auto problem = check_thread_number(engine, threads, catalogue)) return problem;
+  if (engine.several_loops || !replacement.swept || replacement.threads.empty()) return std::nullopt;
+  return fmt::format(
+      "the number means nothing to engine '{}', so all of its points would be the same; allowed: {}",
+      engine.name, engine_names(catalogue, [](const EngineRow& row) { return row.several_loops; }));
+}
+
+}  // namespace
+
+std::optional<std::string> check_thread_number(const EngineRow& engine, std::uint64_t threads,
+                                               const Catalogue& catalogue) {
+  auto problem = thread_number_objection(engine, threads);
+  if (problem && threads == 0)
+    *problem +=
+        fmt::format(" (0, which means no workers, only for {})",
+                    engine_names(catalogue, [](const EngineRow& row) { return row.least_threads == 0; }));
+  return problem;
+}
+
+// Checks the numbers of threads. A contestant's name shows the threads that it was given with its engine, so
+// nothing else may replace them.
+std::optional<std::string> check_threads(const ThreadNumbers& given, const Scenario& scenario,
+                                         const Catalogue& catalogue) {
+  const ServerThreads replacement = for_servers(given, scenario);
+  for (const Contestant& contestant : scenario.contestants) {
+    if (!replacement.threads.empty() && contestant.server.threads_given)
+      return fmt::format("{}: '{}' has a number of its own; allowed: one of them", replacement.source,
+                         contestant.name);
+    if (given.client && contestant.client.threads_given)
+      return fmt::format("--client-threads: '{}' has a number of its own; allowed: one of them",
+                         contestant.name);
+    const EngineRow* const server = catalogue.engine(contestant.server.engine);
+    if (contestant.external() || server == nullptr) continue;
+    if (const auto problem = thread_objection(replacement, *server, catalogue))
+      return fmt::format("{}: {}", replacement.source, *problem);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> threads_remarks(const ThreadNumbers& given, const Scenario& scenario,
+                                         const Catalogue& catalogue) {
+  std::vector<std::string> remarks;
+  std::set<std::string> said;
+  for (const Contestant& contestant : scenario.contestants) {
+    const EngineRow* const server = catalogue.engine(contestant.server.engine);
+    if (contestant.external() || server == nullptr || server->several_loops) continue;
+    if (given.server.value_or(1) > 1 && said.insert(server->name).second)
+      remarks.push_back(fmt::format("--threads {} means nothing to '{}'", *given.server, server->name));
+  }
+  return remarks;
+}
+
 namespace {
 
 // A core, or the part of it that may be used.

@@ -2,12 +2,45 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "measure/topology.hpp"
+#include "measure/affinity.hpp"
 #include "race/model/scenario.hpp"
 
 namespace joust::race {
+
+// Returns the CPUs in a list ("0", "0-1,3"); none for "any" and the empty list. The list must be valid: see
+// check_cpus_exist().
+std::set<int> cpus_in(const std::string& list);
+
+// Describes a list: "CPU 0-1", or "any CPU".
+std::string cpus_text(const std::string& list);
+
+// Returns an error message if CPUs in the plan are not in `allowed`.
+std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const int> allowed);
+
+// Numbers of threads that are given for several contestants at once: -t, --client-threads, and sweeps.
+
+// The numbers that the flags give; empty: none.
+struct ThreadNumbers {
+  std::optional<std::uint64_t> server{}, client{};
+};
+
+// Returns the error of such a number for one of the contestants, with the allowed numbers.
+std::optional<std::string> check_threads(const ThreadNumbers& given, const Scenario& scenario,
+                                         const Catalogue& catalogue);
+
+// Describes, for the user, the servers for which the number of -t has no meaning.
+std::vector<std::string> threads_remarks(const ThreadNumbers& given, const Scenario& scenario,
+                                         const Catalogue& catalogue);
+
+// Returns why an engine cannot have this number of threads; empty if it can.
+std::optional<std::string> check_thread_number(const EngineRow& engine, std::uint64_t threads,
+                                               const Catalogue& catalogue);
 
 // Chooses the CPUs of the children among those that this process may use.
 //

@@ -3,8 +3,11 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +16,7 @@
 #include "base/fd.hpp"
 #include "joust/time.hpp"
 #include "measure/usage.hpp"
+#include "race/model/result.hpp"
 #include "race/trial/process_family.hpp"
 
 namespace joust::race {
@@ -91,5 +95,16 @@ class Child {
   std::optional<End> program_end_, end_;
   std::optional<Usage> usage_;
 };
+
+// Readers of the documents that children write. They throw nlohmann::json::exception for a key that is
+// missing or wrong, unless a comment says otherwise.
+
+ChildFacts facts_from(const nlohmann::json& document);
+Settings socket_from(const nlohmann::json& document);
+std::map<std::string, std::uint64_t> counts_from(const nlohmann::json& object);
+
+// Fills in the load's side of a trial from the document of `joust load --json`. Returns why the document
+// cannot be read; nothing if it was.
+std::optional<std::string> read_load(const std::string& text, Trial& trial);
 
 }  // namespace joust::race

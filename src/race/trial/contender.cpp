@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "race/trial/child_json.hpp"
+#include "race/trial/child.hpp"
 
 namespace joust::race {
 

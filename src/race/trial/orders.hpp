@@ -5,15 +5,33 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "race/model/result.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/child.hpp"
-#include "race/trial/process_setup.hpp"
+#include "race/trial/process_family.hpp"
 #include "race/trial/runner.hpp"
 #include "race/trial/surroundings.hpp"
 
-// The data of a trial that its sides need. They know neither scenario nor contestants.
 namespace joust::race {
+
+// The command lines of the two children of a trial.
+
+using Words = std::vector<std::string>;
+
+// Returns the words of `joust serve ...`, without the program's name.
+Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus);
+
+// The form in which the load is passed to the child: flags, for people, or a JSON document, which is exact.
+enum class PlanAs { flags, document };
+
+// Returns the words of `joust load ...`, without the program's name. `address` is where to connect, unused in
+// process; `json` is the output file. Either is left out where it is empty.
+Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
+                 const std::string& address, const std::string& json, PlanAs how = PlanAs::flags);
+
+// The data of a trial that its sides need. They know neither scenario nor contestants.
 
 struct ServerOrder {
   // `joust serve ...`, or the shell that runs the command of a foreign server, whose text is its last word.

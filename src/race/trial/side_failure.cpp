@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "race/trial/side_failure.hpp"
 
-#include "race/trial/child_json.hpp"
+#include "race/trial/child.hpp"
 
 namespace joust::race {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "measure/thread_groups.hpp"
+#include "measure/process_times.hpp"
 #include "race/trial/runner.hpp"
 #include "race/trial/side_failure.hpp"
 #include "race/trial/surroundings.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "race/trial/moved_files.hpp"
-#include "race/trial/process_setup.hpp"
+#include "race/trial/process_family.hpp"
 #include "race/trial/runner.hpp"
+#include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {
 

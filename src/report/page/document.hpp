@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "measure/distribution.hpp"
+#include "measure/histogram.hpp"
 #include "report/race_document.hpp"
 
 // The result of a race as its faces need it, made of its document.

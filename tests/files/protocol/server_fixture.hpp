@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 #include "files/protocol/messages.hpp"
 #include "files/protocol/server_session.hpp"
 #include "files/store/storage_fixture.hpp"

@@ -3,7 +3,7 @@
 // Many files that a list of the server has named.
 #include <sys/stat.h>
 
-#include "connection/delivery.hpp"
+#include "connection/stream_connection.hpp"
 #include "files/transfer/transfer_fixture.hpp"
 
 namespace joust::transfer {
