@@ -42,7 +42,7 @@ Without -R the loop is closed: a connection waits for its reply, so a server tha
 each, and users would find it slower than its latency says. With -R latency counts from the time at which a
 message was due, "uncorrected" from the time at which it was sent, and "sent late by" is the load's own part.
 Exit code 0: replies came, and all were right. 1: a request failed, a connection never had a reply, nothing
-was measured, or it was interrupted.)",
+was measured, or it was interrupted. 3: in --search the load itself was late.)",
                      program.name, program.protocols.front().name,
                      program.find_protocol("http") != nullptr
                          ? fmt::format("  {0} load http://127.0.0.1:8080/ -c 50 -d 5s\n"

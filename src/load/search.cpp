@@ -172,7 +172,7 @@ void judge(const Criterion& criterion, SearchStep& step) {
   } else if (load.messages.lost.value_or(0) > 0) {
     step.why = fmt::format("{} lost", counted(*load.messages.lost, "message"));
   } else if (!load.kept_rate()) {
-    step.why = fmt::format("{:.1f} % of the rate not kept", 100 * (1 - load.achieved().value_or(0)));
+    step.why = fmt::format("only {:.1f} % of the rate was kept", 100 * load.achieved().value_or(0));
   } else if (load.messages.verified == 0) {
     step.why = "no reply";
   } else if (!value || static_cast<double>(load.messages.verified) < criterion.messages_needed() / 2) {
@@ -334,7 +334,7 @@ SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
     step.load = run(step.plan);
     judge(criterion, step);
     const bool is_late_here = step.held == Held::no && is_late(criterion, step.load);
-    if (is_late_here) step.why += "; the load itself was late", step.held = Held::unknown;
+    if (is_late_here) step.why += kLoadWasLate, step.held = Held::unknown;
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
     const SearchStep& last = result.steps.back();

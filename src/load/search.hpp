@@ -120,6 +120,9 @@ class RateSearch {
   std::optional<RateLimit> limit_;
 };
 
+// How `why` of a step ends whose load was late itself.
+inline constexpr std::string_view kLoadWasLate = "; the load itself was late";
+
 struct SearchStep {
   LoadPlan plan;
   LoadResult load;

@@ -97,7 +97,8 @@ std::string legend(const LoadResult& result) {
 std::string not_kept_line(const LoadResult& result) {
   if (result.kept_rate()) return {};
   return fmt::format(
-      "  not kept     the server, or this load, did not keep up with the rate: {:.1f} % of it{}\n",
+      "  not kept     the server, or this load, did not keep up with the rate: only {:.1f} % of it was "
+      "kept{}\n",
       100 * result.achieved().value_or(0),
       result.never_sent() > 0 ? "; the latencies leave out what was never sent, so they are lower bounds"
                               : "");

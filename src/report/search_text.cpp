@@ -112,10 +112,12 @@ std::string answer(const SearchResult& result) {
     text = fmt::format("{} holds at {} messages/s, the highest rate tried", what,
                        report::plain_number(*result.highest_held));
   else if (result.lowest_failed)
-    text = fmt::format(
-        "{} did not hold at {} messages/s, nor at higher rates{}", what,
-        report::plain_number(*result.lowest_failed),
-        unknown != result.steps.end() && !result.interrupted ? "; lower ones need longer steps (-d)" : "");
+    text = fmt::format("{} did not hold at {} messages/s, nor at higher rates{}", what,
+                       report::plain_number(*result.lowest_failed),
+                       unknown == result.steps.end() || result.interrupted ? ""
+                       : unknown->why.ends_with(kLoadWasLate)
+                           ? "; at lower ones the load itself was late (give it a CPU of its own: --cpus)"
+                           : "; lower ones need longer steps (-d)");
   else
     text = fmt::format("whether {} holds was not found out", what);
   if (result.limited_by_load)

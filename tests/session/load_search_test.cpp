@@ -168,7 +168,7 @@ TEST(RateSearch, WhatIsNotSentOrFailsDoesNotHold) {
     return first.why;
   };
   EXPECT_EQ(why([](LoadResult&) {}), "");
-  EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "5.0 % of the rate not kept");
+  EXPECT_EQ(why([](LoadResult& load) { load.messages.unsent = 60; }), "only 95.0 % of the rate was kept");
   EXPECT_EQ(why([](LoadResult& load) { load.interrupted = true; }), "interrupted");
   EXPECT_EQ(why([](LoadResult& load) { load.connections.failed = 1; }), "1 connection failed");
   EXPECT_EQ(why([](LoadResult& load) { load.messages.lost = 1; }), "1 message lost");

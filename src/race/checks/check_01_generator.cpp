@@ -55,7 +55,12 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
   if (ceiling == nullptr && one.no_ceiling.empty())
     findings.warn("{}: the generator's ceiling was not measured", name);
   // the ceiling is measured with one thread: it does not apply to clients with several
-  const bool known = ceiling != nullptr && entry.contestant.client.threads == 1;
+  const bool applies = ceiling != nullptr && entry.contestant.client.threads == 1;
+  // With sockets it reaches a part of the ceiling: one that is lower was disturbed.
+  const bool known = applies && ceiling->summary.throughput_per_s->median >= rate;
+  if (applies && !known)
+    findings.warn("{}: the ceiling was disturbed, as the client has exchanged more messages with a server",
+                  name);
   const double measured =
       known ? ceiling->summary.throughput_per_s->median : std::numeric_limits<double>::infinity();
   const double most = std::min(measured, schedule);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/document.hpp"
 #include "hosts/link.hpp"
 #include "load/merging.hpp"
 #include "load/result_json.hpp"
@@ -14,7 +15,7 @@ std::expected<std::string, std::string> merged_document(std::span<const HostDocu
   if (hosts.size() == 1) return hosts.front().text;
   std::vector<LoadPart> parts;
   for (const HostDocument& host : hosts) {
-    auto result = load_from(hosts::message_in<nlohmann::ordered_json>(host.text));
+    auto result = load_from(documents::parsed(host.text));
     if (!result) return std::unexpected("host " + host.host + ": " + result.error());
     parts.push_back({.name = host.host, .result = std::move(*result)});
     if (std::string why = why_no_parts(parts.front(), parts.back()); !why.empty())

@@ -68,6 +68,17 @@ std::string names_of(const std::vector<const Entry*>& entries) {
   return enumerate(names);
 }
 
+// Says how many messages the client exchanged with contestants that may be faster.
+std::vector<std::string> with_this_client(const std::vector<const Entry*>& entries, const CaseResult& one) {
+  std::vector<std::string> sentences;
+  for (const Pair& pair : pairs_with_reference(one.ranking, entries, one.reference))
+    if (pair.understated && pair.decision == stats::Decision::undecided && stats::is_told(pair.ratio))
+      sentences.push_back(
+          fmt::format("With this client {} answered {}", in_list(pair.a),
+                      times_text(pair.ratio, Known::both, "as many messages as " + in_list(pair.b))));
+  return sentences;
+}
+
 // Describes the contestants with bounds. Two bounds prove nothing of the servers, but how many messages this
 // client exchanged with each is measured.
 std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds, const CaseResult& one) {
@@ -81,11 +92,7 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
       fmt::format("The client was the limit of {}: so much this client can drive, and the "
                   "servers may differ by more",
                   names_of(bounds))};
-  for (const Pair& pair : pairs_with_reference(one.ranking, bounds, one.reference))
-    if (pair.understated && pair.decision == stats::Decision::undecided && stats::is_told(pair.ratio))
-      sentences.push_back(
-          fmt::format("With this client {} answered {}", in_list(pair.a),
-                      times_text(pair.ratio, Known::both, "as many messages as " + in_list(pair.b))));
+  for (std::string& measured : with_this_client(bounds, one)) sentences.push_back(std::move(measured));
   // These protocols are those whose messages may be exchanged for those of work.
   const std::string& protocol = one.plan.protocol;
   const bool may_work = protocol == "echo" || protocol == "uppercase" || protocol == "work";
@@ -95,12 +102,20 @@ std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds
 }
 
 // Describes the contestants of which the rounds do not tell whether they, or their clients, were the limit.
-std::vector<std::string> unknown_limit_sentences(const std::vector<const Entry*>& unknown) {
+std::vector<std::string> unknown_limit_sentences(const std::vector<const Entry*>& unknown,
+                                                 const CaseResult& one) {
   if (unknown.empty()) return {};
-  return {
+  std::vector<std::string> sentences{
       fmt::format("Whether the client or the server was the limit is not known of {}: no place by "
                   "throughput",
                   names_of(unknown))};
+  for (std::string& measured : with_this_client(unknown, one)) sentences.push_back(std::move(measured));
+  return sentences;
+}
+
+// Returns whether a sentence is one of disturbance_sentences().
+bool is_of_machine(std::string_view sentence) {
+  return sentence.starts_with(kByStrangers) || sentence.starts_with(kByOtherMachines);
 }
 
 // Names what took a large part of the CPUs from the race.
@@ -146,14 +161,24 @@ std::string too_few(const CaseResult& one) {
                                 : std::string());
 }
 
-// Describes a case without places. Costs are steadier than the figure that ranks, and may be told apart all
-// the same.
+// Says what the intervals of few rounds are from.
+std::vector<std::string> few_starts(const CaseResult& one) {
+  const std::uint64_t starts = rounds_of(one);
+  if (!one.plan.load.turns || starts > stats::Comparisons::kFewRounds) return {};
+  return {fmt::format("That is from {} of the processes: more would make it surer (a longer --time)",
+                      counted(starts, "start"))};
+}
+
+// Describes a case without places: where the client may have been the limit, that is the reason, and not
+// noise. Costs are steadier than the figure that ranks, and may be told apart all the same.
 std::vector<std::string> without_places(const RaceResult& race, const CaseResult& one) {
-  std::vector<std::string> sentences{too_few(one)};
+  std::vector<std::string> sentences = unknown_limit_sentences(those(one, &Entry::limit_unknown), one);
+  if (sentences.empty()) sentences.push_back(too_few(one));
   const auto is_decided = [](const Pair& pair) { return pair.decision != stats::Decision::undecided; };
   if (std::ranges::none_of(pairs_with_reference(one.costs, contestants_of(one), one.reference), is_decided))
     return sentences;
   for (std::string& cost : costs_of(contestants_of(one), race, one)) sentences.push_back(std::move(cost));
+  for (std::string& starts : few_starts(one)) sentences.push_back(std::move(starts));
   return sentences;
 }
 
@@ -161,14 +186,6 @@ std::vector<std::string> without_places(const RaceResult& race, const CaseResult
 std::string instead_of(const std::string& wanted, const Entry& entry, const CaseResult& one) {
   const bool is_other = entry.contestant.name == wanted && !one.reference.empty() && one.reference != wanted;
   return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();
-}
-
-// Says what the intervals of few rounds are from.
-std::vector<std::string> few_starts(const CaseResult& one) {
-  const std::uint64_t starts = rounds_of(one);
-  if (!one.plan.load.turns || starts > stats::Comparisons::kFewRounds) return {};
-  return {fmt::format("That is from {} of the processes: more would make it surer (a longer --time)",
-                      counted(starts, "start"))};
 }
 
 std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult& one) {
@@ -188,7 +205,7 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
   };
   if (comparable) add(figure_sentences(pairs_with_reference(one.ranking, all, one.reference), race, one));
   add(bound_sentences(bounds, one));
-  add(unknown_limit_sentences(unknown));
+  add(unknown_limit_sentences(unknown, one));
   if (comparable) add(costs_of(all, race, one));
   if (all.size() > 1) add(few_starts(one));
   return sentences;
@@ -198,8 +215,7 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
 
 std::string answer_in(std::string_view verdict) {
   for (const std::string_view sentence : split(verdict, '\n'))
-    if (!sentence.starts_with(kByStrangers) && !sentence.starts_with(kByOtherMachines))
-      return std::string(sentence);
+    if (!is_of_machine(sentence)) return std::string(sentence);
   return std::string(verdict);
 }
 
@@ -219,10 +235,10 @@ std::string verdict_of(const RaceResult& race, const CaseResult& one) {
   if (one.verified.empty())
     sentences.push_back("The replies were not verified, or not all: a wrong one counts too");
   if (!race.complete) sentences.push_back(fmt::format("The race is incomplete: {}", race.incomplete));
-  const std::string rate = one.ranked_by_latency()
-                               ? fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s))
-                               : std::string();
-  return fmt::format("{}{}.", rate, join(sentences, ".\n"));
+  if (const auto answer = std::ranges::find_if_not(sentences, is_of_machine);
+      one.ranked_by_latency() && answer != sentences.end())
+    answer->insert(0, fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s)));
+  return join(sentences, ".\n") + ".";
 }
 
 std::string interim_text(const CaseResult& one, std::optional<double> goal) {

@@ -192,11 +192,11 @@ class Running {
     note_pause(trials.front());
     const Duration took = Clock::now() - began;
     rule_.took(case_index, took);
-    turns_[case_index].times.push_back(time_of(trials, took));
     if (stop_.requested())  // the end of the processes there is no loss of a host
       for (Trial& trial : trials)
         if (std::exchange(trial.host_lost, false)) trial.interrupted = true;
     std::string lost = refuse_if_lost(trials);
+    if (lost.empty()) turns_[case_index].times.push_back(time_of(trials, took));
     if (generation.too_long && lost.empty()) {
       give_up_turns_of(case_index, *generation.too_long);
       return {};

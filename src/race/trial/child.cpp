@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/document.hpp"
 #include "base/signals.hpp"
 #include "base/system/events.hpp"
 #include "base/system/process.hpp"
@@ -300,7 +301,7 @@ std::map<std::string, std::uint64_t> counts_from(const json& object) {
 }
 
 std::optional<std::string> read_load(const std::string& text, Trial& trial) {
-  const auto document = nlohmann::ordered_json::parse(text, nullptr, false);
+  const auto document = documents::parsed(text);
   auto result = load_from(document);
   if (!result) return result.error();
   try {

@@ -291,8 +291,8 @@ Heat& heat_of(Document& document, const std::string& name, const std::string& wa
 
 // Refuses documents that are nested so deeply that a copy of them would need too much stack.
 bool allowed_depth(int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
-  constexpr int kDeepest = 64;
-  if (depth > kDeepest) throw WrongDocument(fmt::format("is nested deeper than {} levels", kDeepest));
+  if (depth > documents::kMostLevels)
+    throw WrongDocument(fmt::format("is nested deeper than {} levels", documents::kMostLevels));
   return true;
 }
 

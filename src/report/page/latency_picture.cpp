@@ -129,13 +129,13 @@ std::optional<Picture> latency_picture(const Heat& heat) {
   const double right = kWidth - kMargin - 12;
   const Scale across(Scale::Kind::logarithmic, beyond, 0.02, kLeft, right);
   const Scale up(Scale::Kind::logarithmic, values, 0.06, kPlotBottom, kPlotTop);
-  Picture picture{
-      .name = "latency",
-      .caption = heat.moves_files ? "Time of a command by percentile" : "Latency by percentile",
-      .how =
-          "Lower is better. Each step to the right is a rarer reply: at p99 one of a hundred is slower. "
-          "Dashed lines lead to hollow marks, which fewer than a hundred samples lie beyond.",
-      .height = kPlotBottom + 34 + kLegendRow * static_cast<double>(curves.size())};
+  Picture picture{.name = "latency",
+                  .caption = heat.moves_files ? "Time of a command by percentile" : "Latency by percentile",
+                  .how =
+                      "All rounds' samples together: the table has the median of the rounds. Lower is "
+                      "better. Each step to the right is a rarer reply: at p99 one of a hundred is slower. "
+                      "Dashed lines lead to hollow marks, which fewer than a hundred samples lie beyond.",
+                  .height = kPlotBottom + 34 + kLegendRow * static_cast<double>(curves.size())};
   picture.content = percentile_axis(across, *std::ranges::max_element(beyond)) +
                     vertical_axis(up, kLeft, right, 6, latency_label);
   for (const LatencyCurve& curve : curves)
