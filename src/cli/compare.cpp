@@ -54,6 +54,8 @@ const char* figure_words(const Change& change) {
 std::string decision_words(const Change& change, const stats::Measure& measure) {
   if (change.is_bound()) return "not judged: the client was, or may have been, the limit";
   if (!change.is_judged()) return "not judged: no interval is known";
+  if (change.bounds.understated && change.decision == stats::Decision::undecided)
+    return "not judged: the client was the limit, so the difference may be greater";
   const char* const direction = (change.ratio.estimate > 1) != change.smaller_is_better ? "better" : "worse";
   switch (change.decision) {
     case stats::Decision::differ:
@@ -282,12 +284,13 @@ int Compare::run() const {
     return kThreshold;
   if (std::ranges::any_of(found.changes, &Change::is_judged)) return kOk;
   const bool has_ratios = std::ranges::any_of(found.changes, &std::string::empty, &Change::missing);
-  complain(program,
-           has_ratios
-               ? fmt::format("nothing can be judged: a result of one round has no interval, unless the "
-                             "history has {} other races of its kind; race for more rounds (--time)",
-                             kRacesOfScatter)
-               : "nothing can be compared");
+  complain(
+      program,
+      has_ratios
+          ? fmt::format("nothing can be judged: one round does not show what changes by chance, unless the "
+                        "history has {} other races of its kind; race for more rounds (--time)",
+                        kRacesOfScatter)
+          : "nothing can be compared");
   return kInvalid;
 }
 

@@ -116,8 +116,11 @@ Change change_of(const Heat& base, const Heat& now, const Runner& runner, const 
   if (!change.missing.empty()) return change;
   change.base = geometric_mean(old.values);
   change.now = geometric_mean(figure.values);
+  const bool is_bound = runner.may_be_faster(), was_bound = before->may_be_faster();
   if (!figure.is_cost)
-    change.bounds = {.contestant = runner.may_be_faster(), .reference = before->may_be_faster()};
+    change.bounds = {.contestant = is_bound, .reference = was_bound};
+  else  // beside a client that is the limit, a server that is dearer shows a part of it
+    change.bounds.understated = (is_bound || was_bound) && !now.by_latency();
   find_ratio(change, logarithms(old.values), logarithms(figure.values),
              logarithms(earlier(series_of(now, runner), figure.name)), comparisons);
   return change;
@@ -158,8 +161,9 @@ std::vector<Change> compare(const Document& base, const Document& now, const Ear
       for (const Figure& figure : figures_of(heat, runner)) {
         changes.push_back(change_of(*before, heat, runner, figure, earlier, comparisons));
         Change& change = changes.back();
-        if (change.missing.empty() && !change.is_bound())
-          change.decision = stats::decide(change.ratio, measure);
+        if (!change.is_judged()) continue;
+        const stats::Decision decision = stats::decide(change.ratio, measure);
+        if (!change.bounds.understated || decision == stats::Decision::differ) change.decision = decision;
       }
     }
     add_missing(*before, heat, changes);

@@ -31,10 +31,10 @@ struct Change {
   double scatter = 0;  // standard deviation of their logarithms, from successive ones; 0 with fewer than two
   std::string missing{};  // why it cannot be compared; empty if it is
 
-  // The ratio has an interval: both results have rounds enough, or other races say how much they scatter.
-  bool is_judged() const { return missing.empty() && ratio.is_known(); }
   // The client was the limit in one of the races.
   bool is_bound() const { return bounds.contestant || bounds.reference; }
+  // The ratio has an interval, from the rounds or from other races, and is no bound.
+  bool is_judged() const { return missing.empty() && ratio.is_known() && !is_bound(); }
 };
 
 // Returns the values of a figure of a series in the latest races of the environment of the base, the oldest

@@ -180,7 +180,7 @@ class History(Case):
         self.raced(*RACE[:RACE.index("--quick")], "-c", 1, *one_round)
         done = self.joust("compare", self.path("r.json"), 1)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("a result of one round has no interval", done.stderr)
+        self.assertIn("one round does not show what changes by chance", done.stderr)
         self.assertNotIn("no difference found", done.stdout)
         # What is not known is no figure of an export either.
         exported = self.path("figures.prom")
