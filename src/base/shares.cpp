@@ -64,7 +64,9 @@ void Shares::relieve(std::size_t count, Duration idle, Time now) {
   if (addresses_.empty()) return;
   OfAddress& most = greatest();
   try {
-    for (Holder* const each : idle_ones(most, now - idle, count)) end(*each, most);
+    // Holders that leave already make room too. The address that has most of the others may have little.
+    for (Holder* const each : idle_ones(most, now - idle, count - std::min(count, leaving_)))
+      end(*each, most);
   } catch (const std::bad_alloc&) {
     // The next call may find the memory for its list.
   }

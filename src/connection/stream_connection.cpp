@@ -150,6 +150,7 @@ void StreamConnection::shut_down(Time now) {
   shut_ = true;
   shut_at_ = now;
   offer_held(now);
+  account_for_memory();
 }
 
 void StreamConnection::failed(const Failure& reported, Time now) {
@@ -182,6 +183,7 @@ void StreamConnection::on_time(Time now) {
     last_progress_ = now;  // the session itself works, so the connection is not idle
     offer_held(now);
     end_without_input(now);
+    account_for_memory();
   }
   if (shut_) {
     // The peer got all output and had time to end too, so this is no failure.
@@ -199,6 +201,7 @@ void StreamConnection::drain(Time now) {
   ask();
   offer_held(now);
   end_without_input(now);
+  account_for_memory();
 }
 
 void StreamConnection::refresh(Time now) {
@@ -207,6 +210,7 @@ void StreamConnection::refresh(Time now) {
   ask();
   offer_held(now);
   end_without_input(now);
+  account_for_memory();
 }
 
 void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
@@ -215,6 +219,7 @@ void StreamConnection::stored(std::size_t n, Bytes seen, Time now) {
   place_.made_progress(now);
   files_->on_stored(n, seen, now);
   ask();
+  account_for_memory();
 }
 
 void StreamConnection::store_failed(int error, Time now) {

@@ -56,8 +56,9 @@ struct Hosting {
   // limit wait in the accept queue.
   Account* account = nullptr;
   // Role serve, engines with does_chores and one loop: called by the loop while it has work, about every
-  // kChoreEvery. Empty if nothing is to be called, or a thread of its own does it.
-  std::function<void()> chore = {};
+  // kChoreEvery, and on while it returns true. Empty if nothing is to be called, or a thread of its own does
+  // it.
+  std::function<bool()> chore = {};
 
   bool serves() const { return !listeners.empty(); }
   // Returns how many more connections may be opened while `open` connections are open.

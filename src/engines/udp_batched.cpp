@@ -240,6 +240,7 @@ extern const Engine kUdpBatched{
     .summary = "UDP: recvmmsg and sendmmsg, many datagrams with one system call",
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
+    .does_chores = true,
     .threads = "one",
     .knobs = kUdpKnobs,
     .decided = decided_udp_knob,

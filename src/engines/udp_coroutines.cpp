@@ -169,6 +169,7 @@ extern const Engine kUdpCoroutines{
     .summary = "UDP: C++20 coroutines on one thread, resumed by an epoll loop of joust's own",
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
+    .does_chores = true,
     .threads = "one",
     .knobs = kUdpKnobs,
     .decided = decided_udp_knob,

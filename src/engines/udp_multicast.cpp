@@ -153,6 +153,7 @@ extern const Engine kUdpMulticast{
     .group = kStandardGroup,
     .way_of_group = way_of_group,
     .files_each = 2,  // its own socket and the group's
+    .does_chores = true,
     .threads = "one",
     .knobs = kKnobs,
     .unavailable = no_multicast,

@@ -72,6 +72,7 @@ extern const Engine kUdpReuseport{
     .delivery = kUdpDelivery,
     .transport = Transport::datagram,
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per socket (-t)",
     .knobs = kUdpKnobs,
     .decided = decided_udp_knob,

@@ -21,8 +21,8 @@ namespace {
 constexpr std::uint64_t kLeast = 64 << 20;
 // The number of connections below which giving memory back is not worth its time.
 constexpr std::size_t kMany = 256;
-// Giving memory back may take one in so many parts of the time where it is not enough.
-constexpr int kInVain = 10;
+// Giving memory back may take one in so many parts of the time: where it is enough, and where it is not.
+constexpr int kEnough = 3, kInVain = 10;
 // The longest time in which ended connections give their memory back.
 constexpr Duration kGivesBack = std::chrono::seconds(1);
 
@@ -56,8 +56,8 @@ bool few_descriptors_left() {
   return static_cast<std::uint64_t>(lowest.get()) >= files - files / 16;
 }
 
-void Watch::look() noexcept {
-  if (is_calm_ && calls_++ % kCallsOfCalm != 0) return;
+bool Watch::look() noexcept {
+  if (is_calm_ && calls_++ % kCallsOfCalm != 0) return false;
   try {
     std::uint64_t used = own_memory();
     is_calm_ = used < limit_ - room_ / 2;
@@ -67,11 +67,13 @@ void Watch::look() noexcept {
       used = own_memory();
       // It takes long, and the loop may be the one that calls.
       const Time now = Clock::now();
-      if (used > limit_) gives_back_at_ = now + kInVain * (now - began);
+      gives_back_at_ = now + (used > limit_ ? kInVain : kEnough) * (now - began);
     }
-    look(used, few_descriptors_left(), began);
+    const bool few_descriptors = few_descriptors_left();
+    look(used, few_descriptors, began);
+    return used > limit_ || few_descriptors;
   } catch (const std::bad_alloc&) {
-    // The next call may find the memory for it.
+    return true;  // the next call may find the memory for it
   }
 }
 

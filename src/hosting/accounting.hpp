@@ -23,8 +23,9 @@ class Watch {
   Watch(Account& account, std::uint64_t room, std::uint64_t start = 0)
       : account_(account), room_(room), limit_(start + room) {}
 
-  // Checks the present use of the process once. Any thread, one at a time.
-  void look() noexcept;
+  // Checks the present use of the process once. Returns whether it is beyond its limits. Any thread, one at a
+  // time.
+  bool look() noexcept;
   // Checks these figures: the bytes used, and whether few descriptors are left.
   void look(std::uint64_t used, bool few_descriptors, Time now);
 
@@ -61,9 +62,9 @@ class Accounting {
 
   Account* account() { return account_ ? &*account_ : nullptr; }
   // For Hosting::chore.
-  std::function<void()> chore() {
+  std::function<bool()> chore() {
     if (!watch_ || watching_) return {};
-    return [this] { watch_->look(); };
+    return [this] { return watch_->look(); };
   }
 
  private:

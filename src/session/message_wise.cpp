@@ -37,6 +37,7 @@ class LengthFirst : public Session {
   std::optional<Time> deadline() const override { return inner_->deadline(); }
   bool finished() const override { return inner_->finished(); }
   std::string_view complaint() const override { return inner_->complaint(); }
+  std::uint64_t memory() const override { return inner_->memory(); }
   bool gives_up() const override { return inner_->gives_up(); }
   void consumed(std::size_t n) override {
     if (in_length_) read_length(n);
@@ -151,6 +152,7 @@ class MessageWise : public Session {
   std::string_view complaint() const override {
     return misfit_ ? "a message is empty, or too large for one of the transport" : inner_->complaint();
   }
+  std::uint64_t memory() const override { return inner_->memory(); }
   bool gives_up() const override { return misfit_ || inner_->gives_up(); }
 
   // A session that has withdrawn its output shows no more frames. Then none are asked for either.

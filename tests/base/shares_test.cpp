@@ -126,6 +126,15 @@ TEST_F(SharesTest, RelievedOfTheIdleHoldersOfWhoHasMost) {
   EXPECT_EQ(asked(kOther), 0U);
 }
 
+TEST_F(SharesTest, NobodyElseGivesWayWhileEnoughLeave) {
+  take_many(kOne, 10);
+  take(kOther);
+  shares_.relieve(10, Duration::zero(), kBegin + seconds(1));
+  shares_.relieve(10, Duration::zero(), kBegin + seconds(2));
+  EXPECT_EQ(asked(kOne), 10U);
+  EXPECT_EQ(asked(kOther), 0U) << "it has one, and ten leave";
+}
+
 TEST_F(SharesTest, WhoUsesMostMemoryGivesWayWhenItRunsShort) {
   take_many(kOne, 60);
   take_many(kOther, 10);

@@ -63,15 +63,14 @@ class Chore {
     peers_ = 0;
     if (left_ == 0 || now < at_) return;
     at_ = now + Hosting::kChoreEvery;
-    --left_;
-    call_();
+    left_ = call_() ? kAfterWork : left_ - 1;
   }
   Time due() const { return left_ > 0 ? at_ : Time::max(); }
 
  private:
   static constexpr unsigned kAfterWork = 8, kPeers = 256;
 
-  const std::function<void()>& call_;  // may be empty
+  const std::function<bool()>& call_;  // may be empty
   Time at_{};
   unsigned left_ = 0;   // times that it is done without further work
   unsigned peers_ = 0;  // served since the last look at the clock
