@@ -46,6 +46,24 @@ namespace documents {
 
 using Json = nlohmann::ordered_json;
 
+// The most levels of a text that is parsed. JSON is copied and printed by recursion, so a deeper one could
+// exhaust the stack.
+inline constexpr int kMostLevels = 64;
+
+// Parses a text that others have made. Returns a discarded value for one that is no JSON, or is too deep.
+template <typename AnyJson = Json>
+AnyJson parsed(std::string_view text) {
+  bool is_too_deep = false;
+  AnyJson document = AnyJson::parse(
+      text,
+      [&](int level, typename AnyJson::parse_event_t, AnyJson&) {
+        is_too_deep = is_too_deep || level > kMostLevels;
+        return !is_too_deep;
+      },
+      false);
+  return is_too_deep ? AnyJson(AnyJson::value_t::discarded) : document;
+}
+
 // How a type is written that no rule above fits, by a specialization with
 //
 //   static Other of(const T& value);    as a value of another type

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/document.hpp"
 #include "base/text.hpp"
 #include "hosts/frame.hpp"
 #include "hosts/link.hpp"
@@ -76,7 +77,7 @@ std::optional<std::string> Agent::reply_to(int from, std::string_view text) {
   } else {
     if (request->number <= last_) return std::nullopt;
     last_ = request->number;
-    reply = answer(message_in(request->body), handlers_);
+    reply = answer(documents::parsed<nlohmann::json>(request->body), handlers_);
   }
   return seal_.sealed(rank_, kConductor,
                       {.session = session_,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/document.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "hosts/agent.hpp"
@@ -28,7 +29,7 @@ std::string in_one_line(const std::string& text) {
 }
 
 std::expected<Json, std::string> parsed(const std::string& text) {
-  Json message = message_in(text);
+  Json message = documents::parsed<Json>(text);
   if (message.is_object()) return message;
   return std::unexpected("its message is no JSON object");
 }

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/document.hpp"
 #include "load/settings.hpp"
 
 namespace joust {
@@ -50,22 +51,8 @@ Json passed_plan_json(const LoadPlan& plan) {
   return document;
 }
 
-Json parsed_shallow(const std::string& text) {
-  constexpr int kDeepest = 64;
-  struct TooDeep {};
-  const auto limit = [](int depth, Json::parse_event_t, Json&) {
-    if (depth > kDeepest) throw TooDeep();
-    return true;
-  };
-  try {
-    return Json::parse(text, limit, false);
-  } catch (const TooDeep&) {
-    return Json(Json::value_t::discarded);
-  }
-}
-
 std::expected<LoadPlan, std::string> plan_from(const std::string& document) {
-  const Json whole = parsed_shallow(document);
+  const Json whole = documents::parsed(document);
   if (!whole.is_object()) return std::unexpected("it is no JSON object");
   const Json settings = whole.value("plan", whole);
   if (!settings.is_object()) return std::unexpected("its plan is no JSON object");

@@ -16,10 +16,6 @@ nlohmann::ordered_json plan_json(const LoadPlan& plan);
 // Returns the same for `load --plan`, with the place of the connections in a load of several hosts ("part").
 nlohmann::ordered_json passed_plan_json(const LoadPlan& plan);
 
-// Parses a document. It is discarded if it is no JSON, or is nested so deeply (64 levels) that a copy of it
-// would need too much stack.
-nlohmann::ordered_json parsed_shallow(const std::string& text);
-
 // Reads such settings, or the document of a result, which has them as "plan". A setting that is left out
 // keeps its default. The error names the setting, or two that exclude each other.
 std::expected<LoadPlan, std::string> plan_from(const std::string& document);

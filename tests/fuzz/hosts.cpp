@@ -4,6 +4,7 @@
 // in them.
 #include <fmt/format.h>
 
+#include "base/document.hpp"
 #include "fuzz/corpus.hpp"
 #include "fuzz/cuts.hpp"
 #include "fuzz/entries.hpp"
@@ -60,7 +61,7 @@ class HostMessages {
  public:
   void take(Bytes piece) { text_ += as_text(piece); }
   std::string heard() const {
-    const json message = hosts::message_in(text_);
+    const json message = documents::parsed<json>(text_);
     std::string heard = hosts::answer(message, {}).dump(-1, ' ', false, json::error_handler_t::replace);
     if (!message.is_object()) return heard;
     heard += heard_of<void>(message) + heard_of<double>(message) + heard_of<race::ServerStart>(message) +

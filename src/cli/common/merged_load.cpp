@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/document.hpp"
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
 #include "load/merging.hpp"
@@ -63,7 +64,7 @@ std::optional<LoadOfHost> read_load_file(const std::string& path) {
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
-  Json document = Json::parse(file, nullptr, false);
+  Json document = documents::parsed(std::string(std::istreambuf_iterator<char>(file), {}));
   if (!document.is_object() || document.value("schema", Json()) != "joust-load/1") return std::nullopt;
   LoadOfHost host{.name = path, .document = std::move(document)};
   host.trouble = read_part(host);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/document.hpp"
 #include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -278,7 +279,7 @@ void LoadOverHosts::take_result_from(Generator& generator, const Message& reply,
 void LoadOverHosts::take_result(Generator& generator, const Message& result) {
   if (result.contains("trouble")) return fail(generator, result.at("trouble").get<std::string>());
   LoadOfHost& host = generator.outcome;
-  host.document = hosts::message_in<nlohmann::ordered_json>(result.at("document").get<std::string>());
+  host.document = documents::parsed(result.at("document").get<std::string>());
   if (const std::string why = read_part(host); !why.empty()) {
     host.document = nullptr;
     return fail(generator, why);

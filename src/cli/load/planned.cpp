@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/document.hpp"
 #include "base/text.hpp"
 #include "load/plan_json.hpp"
 
@@ -58,7 +59,7 @@ std::string objection_to_result(const Json& document) {
 
 std::expected<PlannedLoad, std::string> planned_in(const std::string& text) {
   auto plan = plan_from(text);
-  const Json document = parsed_shallow(text);
+  const Json document = documents::parsed(text);
   if (document.is_object())
     if (const std::string objection = objection_to_result(document); !objection.empty())
       return std::unexpected(objection);

@@ -160,7 +160,7 @@ MessageKind MemberExchange::classify_frame(Bytes message) {
   complaint_ = kNotOfThisProtocol;
   const auto frame = parse(message);
   if (!frame) return MessageKind::wrong;
-  if (frame->kind == Kind::welcome && frame->member == member_) return welcomed();
+  if (frame->kind == Kind::welcome && frame->member == member_ && frame->number == 0) return welcomed();
   if (frame->kind == Kind::join && websocket_) return joined(*frame);
   if (frame->kind == Kind::refused)
     return wrong(
