@@ -50,6 +50,16 @@ TEST_F(Checks, AContestantNearTheGeneratorsCeilingIsNotRanked) {
   EXPECT_FALSE(entry(judged, "io-uring").place);
 }
 
+TEST_F(Checks, ACeilingBelowWhatTheClientDidWithAServerIsNone) {
+  runner.otherwise = 60e3;
+  const CheckResult found = check(1);
+  EXPECT_EQ(found.verdict, Verdict::warn);
+  EXPECT_TRUE(has(found.detail, "io-uring: the ceiling was disturbed")) << found.detail;
+  EXPECT_FALSE(has(found.detail, "a client of")) << found.detail;
+  EXPECT_FALSE(entry(judged, "io-uring").at_least);
+  EXPECT_TRUE(entry(judged, "io-uring").ranked);
+}
+
 TEST_F(Checks, AProtocolWithoutACeilingHasItsReasonOnce) {
   scenario.cases.front().protocol = "disk";
   const CheckResult found = check(1);

@@ -103,7 +103,7 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
                       : "these rounds do not tell");
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
-  } else if (ceiling != nullptr) {
+  } else if (ceiling != nullptr && !applies) {
     several[entry.contestant.client.threads].push_back(in_list(name));
   }
 }
