@@ -52,10 +52,10 @@ const char* figure_words(const Change& change) {
 }
 
 std::string decision_words(const Change& change, const stats::Measure& measure) {
-  if (change.is_bound()) return "not judged: the client was, or may have been, the limit";
-  if (!change.is_judged()) return "not judged: no interval is known";
-  if (change.bounds.understated && change.decision == stats::Decision::undecided)
-    return "not judged: the client was the limit, so the difference may be greater";
+  if (!change.is_judged())
+    return change.ratio.is_known() || change.is_bound()
+               ? "not judged: the client was, or may have been, the limit"
+               : "not judged: no interval is known";
   const char* const direction = (change.ratio.estimate > 1) != change.smaller_is_better ? "better" : "worse";
   switch (change.decision) {
     case stats::Decision::differ:
@@ -283,14 +283,15 @@ int Compare::run() const {
   if (any(race::Standing::beyond) || (undecided == "fail" && any(race::Standing::undecided)))
     return kThreshold;
   if (std::ranges::any_of(found.changes, &Change::is_judged)) return kOk;
-  const bool has_ratios = std::ranges::any_of(found.changes, &std::string::empty, &Change::missing);
+  const bool lacks_rounds = std::ranges::any_of(
+      found.changes, [](const Change& change) { return change.missing.empty() && !change.ratio.is_known(); });
   complain(
       program,
-      has_ratios
+      lacks_rounds
           ? fmt::format("nothing can be judged: one round does not show what changes by chance, unless the "
                         "history has {} other races of its kind; race for more rounds (--time)",
                         kRacesOfScatter)
-          : "nothing can be compared");
+          : "nothing can be judged: see the table");
   return kInvalid;
 }
 

@@ -161,7 +161,7 @@ std::vector<Change> compare(const Document& base, const Document& now, const Ear
       for (const Figure& figure : figures_of(heat, runner)) {
         changes.push_back(change_of(*before, heat, runner, figure, earlier, comparisons));
         Change& change = changes.back();
-        if (!change.is_judged()) continue;
+        if (!change.missing.empty() || change.is_bound()) continue;
         const stats::Decision decision = stats::decide(change.ratio, measure);
         if (!change.bounds.understated || decision == stats::Decision::differ) change.decision = decision;
       }

@@ -33,8 +33,11 @@ struct Change {
 
   // The client was the limit in one of the races.
   bool is_bound() const { return bounds.contestant || bounds.reference; }
-  // The ratio has an interval, from the rounds or from other races, and is no bound.
-  bool is_judged() const { return missing.empty() && ratio.is_known() && !is_bound(); }
+  // The ratio has an interval, from the rounds or from other races, and the client's limit hides nothing.
+  bool is_judged() const {
+    const bool is_hidden = is_bound() || (bounds.understated && decision == stats::Decision::undecided);
+    return missing.empty() && ratio.is_known() && !is_hidden;
+  }
 };
 
 // Returns the values of a figure of a series in the latest races of the environment of the base, the oldest

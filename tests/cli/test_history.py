@@ -175,6 +175,17 @@ class History(Case):
         self.race(connections=5)
         self.refused(self.joust("merge", 1, 4), "another load")
 
+    def test_what_a_full_client_hides_is_not_judged(self):
+        document, _ = self.raced(*SHORT)
+        for contestant in document["contestants"]:
+            contestant.update(at_least=False, limit_unknown=True, ranked=True, reason="")
+        path = self.path("full.json")
+        pathlib.Path(path).write_text(json.dumps(document), encoding="utf-8")
+        done = self.joust("compare", path, path)
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("the client was, or may have been, the limit", done.stdout)
+        self.assertNotIn("equal within", done.stdout)
+
     def test_results_of_one_round_are_not_judged(self):
         one_round = ("--turns", "off", "--rounds", 1, "--allow-unranked")
         self.raced(*RACE[:RACE.index("--quick")], "-c", 1, *one_round)
