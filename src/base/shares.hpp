@@ -73,7 +73,8 @@ class Shares {
   [[nodiscard]] bool take(Holder& holder, Time now);
   void free(Holder& holder);
   // Frees another resource that has run short and that holders use too: of the address with the most holders,
-  // up to `count` holders give way that have made no progress for `idle` (any holder, if `idle` is zero).
+  // holders give way that have made no progress for `idle` (any holder, if `idle` is zero), until `count` do
+  // in all.
   void relieve(std::size_t count, Duration idle, Time now);
   // Frees memory that has run short: holders give way until those that give way use `part` (0 to 1) of the
   // memory of all holders. The address that uses most comes first, until it uses no more than the next one.

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "base/document.hpp"
 #include "base/text.hpp"
@@ -48,16 +49,14 @@ std::string history_entry(const Entry& entry) {
                                              {"started", entry.started},
                                              {"tags", join(entry.tags)},
                                              {"title", entry.title},
-                                             {"load", entry.load},
-                                             {"command", entry.command},
-                                             {"host", entry.host},
-                                             {"environment", entry.fingerprint},
-                                             {"joust", entry.joust}};
-  const auto place = std::ranges::find(rows, "command", [](const auto& row) { return row[0]; });
-  std::vector<std::vector<std::string>> verdict;
+                                             {"load", entry.load}};
+  const char* name = "verdict";
   for (const std::string_view line : split(entry.verdict, '\n'))
-    verdict.push_back({verdict.empty() ? "verdict" : "", std::string(line)});
-  rows.insert(place, verdict.begin(), verdict.end());
+    rows.push_back({std::exchange(name, ""), std::string(line)});
+  rows.insert(rows.end(), {{"command", entry.command},
+                           {"host", entry.host},
+                           {"environment", entry.fingerprint},
+                           {"joust", entry.joust}});
   std::erase_if(rows, [](const auto& row) { return row[1].empty(); });
   return columns(rows);
 }

@@ -32,8 +32,7 @@ struct Report {
     if (!table.empty() && shown.empty())
       throw UsageError(
           fmt::format("{}: none of its cases has the table '{}': a matrix is that of several clients with "
-                      "several servers "
-                      "('{} race --server A,B --client C,D')",
+                      "several servers ('{} race --server A,B --client C,D')",
                       file, table, program.name));
     faces.ensure_writable({&file, 1});
     const auto [unwritten, strange] = faces.write(result.document);

@@ -3,10 +3,8 @@
 
 #include <expected>
 #include <nlohmann/json.hpp>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "hosts/agent.hpp"

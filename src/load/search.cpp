@@ -333,14 +333,14 @@ SearchResult search_rate(const Criterion& criterion, LoadPlan plan,
     SearchStep step{.plan = plan_at(*rate, criterion, plan), .load = {}, .why = {}};
     step.load = run(step.plan);
     judge(criterion, step);
-    const bool is_late_here = step.held == Held::no && is_late(criterion, step.load);
-    if (is_late_here) step.why += kLoadWasLate, step.held = Held::unknown;
+    step.load_was_late = step.held == Held::no && is_late(criterion, step.load);
+    if (step.load_was_late) step.why += "; the load itself was late", step.held = Held::unknown;
     result.interrupted = step.load.interrupted;
     result.steps.push_back(std::move(step));
     const SearchStep& last = result.steps.back();
     if (is_lost(last.load)) result.lost = last.load.messages_of_errors.front();
     if (result.interrupted || !result.lost.empty()) break;
-    if (!is_late_here) {
+    if (!last.load_was_late) {
       late_in_a_row = 0;
       if (last.held == Held::unknown && ++unknown == kMostUnknown) break;
       search.tried(last.held, last.plan.duration);

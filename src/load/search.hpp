@@ -120,14 +120,12 @@ class RateSearch {
   std::optional<RateLimit> limit_;
 };
 
-// How `why` of a step ends whose load was late itself.
-inline constexpr std::string_view kLoadWasLate = "; the load itself was late";
-
 struct SearchStep {
   LoadPlan plan;
   LoadResult load;
   Held held = Held::no;
-  std::string why;  // in words, unless the rate held
+  std::string why;             // in words, unless the rate held
+  bool load_was_late = false;  // itself, so the step says nothing of the server
 };
 
 struct SearchResult {

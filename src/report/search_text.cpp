@@ -115,7 +115,7 @@ std::string answer(const SearchResult& result) {
     text = fmt::format("{} did not hold at {} messages/s, nor at higher rates{}", what,
                        report::plain_number(*result.lowest_failed),
                        unknown == result.steps.end() || result.interrupted ? ""
-                       : unknown->why.ends_with(kLoadWasLate)
+                       : unknown->load_was_late
                            ? "; at lower ones the load itself was late (give it a CPU of its own: --cpus)"
                            : "; lower ones need longer steps (-d)");
   else

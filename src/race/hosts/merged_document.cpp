@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/document.hpp"
-#include "hosts/link.hpp"
 #include "load/merging.hpp"
 #include "load/result_json.hpp"
 
