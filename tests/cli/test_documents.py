@@ -189,6 +189,8 @@ class Documents(Case):
         if "--search" in text:
             return self.assertIn("Connection refused", done.stdout, f"{command}\n{text}")
         allowed = (0, 99) if "--fail-below" in text else (0,)
+        if re.match("joust compare", text):
+            allowed += (3,)  # of races as short as these, with others beside them, the limit is not known
         self.assertIn(done.returncode, allowed, f"{command}\n{text}\n{done.stdout[-2000:]}\n{done.stderr}")
 
     def bash(self, text, folder):
