@@ -177,6 +177,7 @@ extern const Engine kAsioCoroutines{
     .name = "asio-coroutines",
     .summary = "Boost.Asio: C++20 coroutines, an io_context for each thread",
     .several_loops = true,
+    .does_chores = true,
     .threads = "one per context (-t)",
     .wait_errors_ignored = kWaitErrorsIgnored,
     .run = run_asio_coroutines,

@@ -199,6 +199,7 @@ extern const Engine kAsioPool{
     .name = "asio-pool",
     .summary = "Boost.Asio: callbacks, one io_context run by several threads (-t)",
     .several_loops = true,
+    .does_chores = true,
     .threads_share_peers = true,
     .threads = "-t, one io_context",
     .wait_errors_ignored = kWaitErrorsIgnored,

@@ -133,6 +133,23 @@ void AsioDialling::abandon() {
   }
 }
 
+void AsioChores::go_on() {
+  if (has_peers_()) chore_.on_work();
+  chore_.do_if_due(Clock::now());
+  if (is_waiting_ || ended_ || chore_.due() == Time::max()) return;
+  is_waiting_ = true;
+  timer_.expires_at(chore_.due());
+  timer_.async_wait(home_.bind([this](const AsioError& error) {
+    is_waiting_ = false;
+    if (!error) go_on();
+  }));
+}
+
+void AsioChores::end() {
+  ended_ = true;
+  timer_.cancel();
+}
+
 AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> contexts, MakePeer make,
                  std::function<void()> on_over, AsioReserve& reserve)
     : hosting_(hosting),
@@ -146,6 +163,7 @@ AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> c
       stop_at_once_(contexts_.front(), stop.at_once_fd()),
       news_(contexts_.front(), waker_.fd()),
       drain_limit_(contexts_.front()),
+      chores_(hosting, home_, [this] { return !peers_.empty(); }),
       dialling_(
           hosting, home_, [this] { return contexts_.next(); },
           [this](AsioSocket socket) { admit(std::move(socket)); }, [this] { end_if_over(); }) {
@@ -186,7 +204,7 @@ void AsioHub::await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)(
 
 void AsioHub::accept(Door& door) {
   if (std::exchange(door.is_paused, false)) door.pause.cancel();
-  if (stopping_) return;
+  if (phase_ != Phase::running) return;
   if (hosting_.room(peers_.size()) == 0) return pause_accepting(door);
   door.acceptor.async_accept(contexts_.next(),
                              home_.bind([this, &door](const AsioError& error, AsioSocket socket) {
@@ -199,7 +217,7 @@ void AsioHub::accepted(Door& door, const AsioError& error, AsioSocket socket) {
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);  // the library accepts without this flag
     door.listener.note_facts(socket.native_handle());
     admit(std::move(socket));
-  } else if (!stopping_ && error != asio::error::operation_aborted &&
+  } else if (phase_ == Phase::running && error != asio::error::operation_aborted &&
              accept_outcome(error.value()) == AcceptOutcome::busy) {
     return pause_accepting(door);
   }
@@ -229,7 +247,9 @@ void AsioHub::admit(AsioSocket socket) {
     if (!hosting_.serves()) dialling_.ended();
     return;
   }
-  if (stopping_) peers_.back()->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop, home_.reserve());
+  if (phase_ != Phase::running)
+    peers_.back()->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop, home_.reserve());
+  chores_.go_on();
 }
 
 void AsioHub::admit(int family, Fd socket) {
@@ -266,9 +286,9 @@ void AsioHub::hear_news() {
     if (!hosting_.serves()) dialling_.ended();
     end_if_over();
   }
-  if (over_) return;
+  if (phase_ == Phase::over) return;
   if (publications_ != nullptr && gather()) return home_.post([this] { hear_news(); });
-  if (!over_) await(news_, &AsioHub::hear_news);
+  if (phase_ != Phase::over) await(news_, &AsioHub::hear_news);
 }
 
 // Returns true while it waits for further publications.
@@ -299,7 +319,8 @@ void AsioHub::close_doors() {
 }
 
 void AsioHub::begin_drain() {
-  if (std::exchange(stopping_, true)) return;  // end_all() has run first
+  if (phase_ != Phase::running) return;  // end_all() has run first
+  phase_ = Phase::stopping;
   close_doors();
   const Time until = Clock::now() + hosting_.limits.drain;
   tell_all(AsioPeer::News::stop);
@@ -319,7 +340,8 @@ void AsioHub::begin_drain() {
 
 // Both requests may be pending at the same time, and the second one may be handled first.
 void AsioHub::end_all() {
-  at_once_ = stopping_ = true;
+  at_once_ = true;
+  if (phase_ == Phase::running) phase_ = Phase::stopping;
   close_doors();
   dialling_.abandon();
   tell_all(AsioPeer::News::end);
@@ -328,12 +350,14 @@ void AsioHub::end_all() {
 
 // Ends the remaining waits if the run is over, so that the contexts have no work left.
 void AsioHub::end_if_over() {
-  if (over_ || !peers_.empty() || !(stopping_ || (!hosting_.serves() && dialling_.is_done()))) return;
-  over_ = true;
+  const bool ends = phase_ != Phase::running || (!hosting_.serves() && dialling_.is_done());
+  if (phase_ == Phase::over || !peers_.empty() || !ends) return;
+  phase_ = Phase::over;
   stop_.end();
   stop_at_once_.end();
   news_.end();
   drain_limit_.cancel();
+  chores_.end();
   on_over_();
 }
 

@@ -74,6 +74,23 @@ class AsioContexts {
   std::size_t turn_ = 0;
 };
 
+// The chores of a server whose contexts are run by one thread.
+class AsioChores {
+ public:
+  // Peers that are open count as work, as what they do is not told to the hub.
+  AsioChores(const Hosting& hosting, AsioHome& home, std::function<bool()> has_peers)
+      : chore_(hosting), home_(home), has_peers_(std::move(has_peers)), timer_(home.context()) {}
+  void go_on();  // called when a peer is admitted, and then by itself
+  void end();
+
+ private:
+  Chore chore_;
+  AsioHome& home_;
+  const std::function<bool()> has_peers_;
+  AsioTimer timer_;
+  bool is_waiting_ = false, ended_ = false;
+};
+
 // Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
 // stops. All of it runs on one strand, as operations of the library. When the last connection has ended and
 // no further one is to come, no operation is left to wait for, and io_context::run() returns.
@@ -127,11 +144,11 @@ class AsioHub {
   AsioLoan<AsioDescriptor> stop_at_once_;
   AsioLoan<AsioDescriptor> news_;
   AsioTimer drain_limit_;
+  AsioChores chores_;
   std::deque<Door> doors_;
   AsioDialling dialling_;
-  bool stopping_ = false;
+  enum class Phase : std::uint8_t { running, stopping, over } phase_ = Phase::running;
   bool at_once_ = false;
-  bool over_ = false;
   std::atomic<std::uint64_t> told_{0};  // the publication count that was passed to all peers
   BroadcastDelay broadcast_delay_;
   std::vector<std::shared_ptr<AsioPeer>> peers_;

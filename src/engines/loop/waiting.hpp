@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -109,6 +110,36 @@ class BroadcastDelay {
   bool is_postponing_ = false;
   std::uint64_t count_ = 0;
   Time began_{}, last_change_{};  // the first and the last change of the count
+};
+
+// The chore of a server whose only thread is that of its loop. It is done while there is work, and some times
+// after: the last work may have been the end of connections. An idle loop sleeps.
+class Chore {
+ public:
+  explicit Chore(const Hosting& hosting) : call_(hosting.chore) {}
+
+  void on_work() {
+    if (call_) left_ = kAfterWork;
+  }
+  // A turn may serve thousands of peers, so it looks at the clock itself now and then.
+  void on_peer() {
+    if (left_ > 0 && ++peers_ == kPeers) do_if_due(Clock::now());
+  }
+  void do_if_due(Time now) {
+    peers_ = 0;
+    if (left_ == 0 || now < at_) return;
+    at_ = now + Hosting::kChoreEvery;
+    left_ = call_() ? kAfterWork : left_ - 1;
+  }
+  Time due() const { return left_ > 0 ? at_ : Time::max(); }
+
+ private:
+  static constexpr unsigned kAfterWork = 8, kPeers = 256;
+
+  const std::function<bool()>& call_;  // may be empty
+  Time at_{};
+  unsigned left_ = 0;   // times that it is done without further work
+  unsigned peers_ = 0;  // served since the last look at the clock
 };
 
 }  // namespace joust
