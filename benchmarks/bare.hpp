@@ -77,4 +77,13 @@ inline int listening_socket(std::string_view place, int flags) {
   return listener;
 }
 
+// Sends back what a peer has sent. Bytes that the socket does not take at once are lost. False when the peer
+// has ended its stream, or has gone.
+inline bool echo(int peer) {
+  static thread_local char bytes[1 << 16];
+  const ssize_t count = ::recv(peer, bytes, sizeof bytes, 0);
+  if (count > 0) ::send(peer, bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL);
+  return count > 0;
+}
+
 }  // namespace bare

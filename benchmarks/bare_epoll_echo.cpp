@@ -39,15 +39,6 @@ void stand_still() {
   while (std::chrono::steady_clock::now() < until) continue;
 }
 
-void echo(int peer) {
-  static std::array<char, 1 << 16> bytes;
-  const ssize_t count = ::recv(peer, bytes.data(), bytes.size(), 0);
-  if (count <= 0)
-    ::close(peer);
-  else
-    ::send(peer, bytes.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -69,7 +60,7 @@ int main(int argc, char** argv) {
         accept_all(poll, listener);
       } else {
         bare::compute(rounds);
-        echo(ready);
+        if (!bare::echo(ready)) ::close(ready);
         if (stall > 0 && ++messages % stall == 0) stand_still();
       }
     }

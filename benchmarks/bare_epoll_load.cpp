@@ -4,8 +4,13 @@
 // time, and counts the replies without looking at their bytes. No latencies, no limits, no schedule. It is
 // what `joust load` is measured against. Nothing to build upon.
 //
-//     bare_epoll_load PORT CPU CONNECTIONS PAYLOAD SECONDS
+//     bare_epoll_load PORT CPU CONNECTIONS PAYLOAD MILLISECONDS [SERVER]
+//
+// Prints the replies for each second. With the server's process number it prints the CPU time too that the
+// server, with all its threads, has used for a reply, in microseconds. Connecting and what follows the last
+// reply are not in it.
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +47,14 @@ bool take(Connection& connection) {
   return connection.missing == 0;
 }
 
+double cpu_us(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (::clock_getcpuclockid(process, &clock) != 0 || ::clock_gettime(clock, &time) < 0)
+    bare::fail("the CPU clock of the server");
+  return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+}
+
 void ask(Connection& connection, std::size_t payload) {
   connection.missing = payload;
   ::send(connection.socket, message.data(), payload, MSG_NOSIGNAL);
@@ -50,11 +63,12 @@ void ask(Connection& connection, std::size_t payload) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6)
-    return std::fputs("usage: bare_epoll_load PORT CPU CONNECTIONS PAYLOAD SECONDS\n", stderr), 2;
+  if (argc < 6 || argc > 7)
+    return std::fputs("usage: bare_epoll_load PORT CPU CONNECTIONS PAYLOAD MILLISECONDS [SERVER]\n", stderr),
+           2;
   bare::pin_to(argv[2]);
   const std::size_t payload = std::max(1U, bare::number(argv[4], message.size()));
-  const std::chrono::seconds length(bare::number(argv[5], 3600));
+  const std::chrono::milliseconds length(bare::number(argv[5], 3'600'000));
   std::fill_n(message.begin(), payload - 1, 'x');
   message[payload - 1] = '\n';
 
@@ -71,16 +85,25 @@ int main(int argc, char** argv) {
 
   std::array<epoll_event, 512> events;
   std::uint64_t replies = 0;
-  const auto begun = Clock::now();
-  auto now = begun;
-  for (; now - begun < length; now = Clock::now()) {
-    const int count = ::epoll_wait(poll, events.data(), events.size(), 1000);
-    for (int i = 0; i < count; ++i) {
-      Connection& ready = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
-      if (!take(ready)) continue;
-      ++replies;
-      ask(ready, payload);
+  const auto serve = [&](auto until) {
+    while (Clock::now() < until) {
+      const int count = ::epoll_wait(poll, events.data(), events.size(), 1000);
+      for (int i = 0; i < count; ++i) {
+        Connection& ready = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+        if (!take(ready)) continue;
+        ++replies;
+        ask(ready, payload);
+      }
     }
-  }
-  std::printf("%.0f\n", static_cast<double>(replies) / std::chrono::duration<double>(now - begun).count());
+  };
+  serve(Clock::now() + length / 10);  // the server's caches and queues are filled
+  const pid_t server = argc > 6 ? static_cast<pid_t>(bare::number(argv[6], 1U << 30)) : ::getpid();
+  replies = 0;
+  const auto begun = Clock::now();
+  const double used = cpu_us(server);
+  serve(begun + length);
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  std::printf("%.0f", static_cast<double>(replies) / seconds);
+  if (argc > 6) std::printf(" %.4f", (cpu_us(server) - used) / static_cast<double>(replies));
+  std::puts("");
 }

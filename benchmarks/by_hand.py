@@ -12,6 +12,7 @@ interval. script/prove compares that with the result of a race.
 
 import argparse
 import math
+import os
 import pathlib
 import random
 import socket
@@ -27,10 +28,13 @@ WORK_ROUNDS = 15_000  # 10 to 20 us: most of what a message costs, so that a sha
 
 
 class Server:
-    def __init__(self, rounds):
+    """A server on the first CPU. `command`: its program and arguments, with {port} where the port stands."""
+
+    def __init__(self, command):
         self.port = free_port()
-        self.process = subprocess.Popen([PROGRAMS / "bare_epoll_echo", str(self.port), str(cpus()[0]),
-                                         str(rounds)])
+        self.process = subprocess.Popen([str(word).format(port=self.port) for word in command],
+                                        stdout=subprocess.DEVNULL,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cpus()[:1]))
 
     def __enter__(self):
         deadline = time.monotonic() + 20
@@ -47,29 +51,27 @@ class Server:
         self.process.kill()
         self.process.wait()
 
-    def cpu_s(self):
-        # clock_getcpuclockid(3) of another process: its inverted number above three bits; 2: all its threads.
-        return time.clock_gettime((~self.process.pid << 3) | 2)
-
-    def cost_us(self):
-        """The CPU time of a message, from one second of load."""
-        before = self.cpu_s()
-        load = subprocess.run([PROGRAMS / "bare_epoll_load", str(self.port), str(cpus()[1]), str(CONNECTIONS),
-                               str(PAYLOAD), "1"], check=True, capture_output=True, text=True, timeout=60)
-        return (self.cpu_s() - before) * 1e6 / float(load.stdout)
+    def cost_us(self, connections=CONNECTIONS, milliseconds=1000):
+        """The CPU time of a message, from one load."""
+        load = subprocess.run([PROGRAMS / "bare_epoll_load", str(self.port), str(cpus()[1]), str(connections),
+                               str(PAYLOAD), str(milliseconds), str(self.process.pid)],
+                              check=True, capture_output=True, text=True, timeout=60)
+        return float(load.stdout.split()[1])
 
 
 def measure(more_rounds, seconds, work=WORK_ROUNDS, seed=1):
     """Pairs of costs in microseconds, one for each second: without the additional rounds and with them."""
     order = random.Random(seed)
-    pairs = []
-    with Server(work) as plain, Server(work + more_rounds) as slower:
-        for _ in range(seconds):
-            costs = {}
-            for server in order.sample((plain, slower), 2):
-                costs[server] = server.cost_us()
-            pairs.append((costs[plain], costs[slower]))
-    return pairs
+    commands = ([PROGRAMS / "bare_epoll_echo", "{port}", cpus()[0], rounds]
+                for rounds in (work, work + more_rounds))
+    with Server(next(commands)) as plain, Server(next(commands)) as slower:
+        return [pair_of_costs(plain, slower, order) for _ in range(seconds)]
+
+
+def pair_of_costs(one, other, order, **load):
+    """The cost of a message in both, loaded one after the other in random order, in microseconds."""
+    costs = {server: server.cost_us(**load) for server in order.sample((one, other), 2)}
+    return costs[one], costs[other]
 
 
 def rounds_of(share, work, seconds=10):

@@ -45,10 +45,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
 void accept(tcp::acceptor& acceptor) {
   acceptor.async_accept([&acceptor](const Error& error, tcp::socket peer) {
-    if (!error) {
-      peer.set_option(tcp::no_delay(true));
-      std::make_shared<Session>(std::move(peer))->read();
-    }
+    if (!error) std::make_shared<Session>(std::move(peer))->read();
     accept(acceptor);
   });
 }
@@ -59,8 +56,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::fputs("usage: plain_asio_echo PORT THREADS\n", stderr), 2;
   const auto threads = static_cast<int>(bare::number(argv[2], 1'000));
   boost::asio::io_context context(threads);
-  const auto port = static_cast<std::uint16_t>(bare::number(argv[1], 65'535));
-  tcp::acceptor acceptor(context, {boost::asio::ip::address_v4::loopback(), port});
+  tcp::acceptor acceptor(context, tcp::v4(), bare::listening_socket(argv[1], SOCK_NONBLOCK));
   accept(acceptor);
   std::vector<std::jthread> others;
   while (static_cast<int>(others.size()) + 1 < threads) others.emplace_back([&] { context.run(); });

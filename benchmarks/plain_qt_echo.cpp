@@ -20,7 +20,6 @@ void echo(QTcpSocket* client) {
 
 void accept(QTcpServer* server) {
   while (QTcpSocket* client = server->nextPendingConnection()) {
-    client->setSocketOption(QAbstractSocket::LowDelayOption, 1);
     QObject::connect(client, &QTcpSocket::readyRead, client, [client] { echo(client); });
     QObject::connect(client, &QTcpSocket::disconnected, client, &QObject::deleteLater);
   }
@@ -32,9 +31,9 @@ int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: plain_qt_echo PORT\n", stderr), 2;
   QCoreApplication application(argc, argv);
   QTcpServer server;
-  server.setListenBacklogSize(4096);
   QObject::connect(&server, &QTcpServer::newConnection, &server, [&server] { accept(&server); });
-  const auto port = static_cast<quint16>(bare::number(argv[1], 65'535));
-  if (!server.listen(QHostAddress::LocalHost, port)) bare::fail("listen");
+  // Its options are those of the sockets that it accepts.
+  if (!server.setSocketDescriptor(bare::listening_socket(argv[1], SOCK_NONBLOCK)))
+    return std::fputs("setSocketDescriptor() failed\n", stderr), EXIT_FAILURE;
   return QCoreApplication::exec();
 }

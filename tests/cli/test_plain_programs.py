@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""The plain programs of benchmarks/, beside which engines are measured."""
+
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+from program import BUILD, TESTS, Case
+
+BENCHMARKS = pathlib.Path(TESTS).parent / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+import against_plain  # noqa: E402
+import two_cpus  # noqa: E402
+
+PROGRAMS = pathlib.Path(BUILD) / "benchmarks"
+
+
+class PlainPrograms(Case):
+    def start(self, program, arguments):
+        if not (PROGRAMS / program).exists():
+            self.skipTest(f"{program}: its library is not installed")
+        port = two_cpus.free_port()
+        process = subprocess.Popen([PROGRAMS / program, *(str(word).format(port=port) for word in arguments)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                return port, process
+            except ConnectionRefusedError:
+                self.assertIsNone(process.poll())
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+
+    def test_each_echoes_what_each_peer_has_sent(self):
+        for _, program, arguments, _ in against_plain.MODELS:
+            with self.subTest(program):
+                port, process = self.start(program, arguments)
+                for _ in range(2):  # it goes on after its peers have gone
+                    peers = [socket.create_connection(("127.0.0.1", port), timeout=20) for _ in range(5)]
+                    for turn in range(3):
+                        for number, peer in enumerate(peers):
+                            peer.sendall(b"%d %d" % (turn, number) * 8)
+                        for number, peer in enumerate(peers):
+                            self.assertEqual(peer.recv(24, socket.MSG_WAITALL), b"%d %d" % (turn, number) * 8)
+                    for peer in peers:
+                        peer.close()
+                self.assertIsNone(process.poll())
+
+    def test_the_bare_load_tells_what_a_reply_costs(self):
+        port, process = self.start("bare_epoll_echo", against_plain.BARE)
+        load = [PROGRAMS / "bare_epoll_load", str(port), "0", "4", "32", "100", str(process.pid)]
+        done = subprocess.run(load, capture_output=True, text=True, timeout=60, check=True)
+        rate, cost_us = map(float, done.stdout.split())
+        self.assertGreater(rate, 0)
+        self.assertTrue(0 < cost_us < 1e6 / rate * os.cpu_count(), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
