@@ -3,18 +3,18 @@
 // asio-coroutines: Boost.Asio with C++20 coroutines. Each thread (-t) has an io_context of its own, and the
 // connections are dealt out to them.
 //
-//     reader   co_await async_read_some --> session --> wakes the writer
-//     writer   co_await async_write_some, or sleeps
+//     reader   co_await async_read_some --> session --> write_some, what the socket takes at once
+//     writer   co_await async_write_some for the rest, and what others publish; or sleeps
 //     keeper   co_await its timer --> deadlines
 //
 // Good at: being read. A connection is three loops, each in one piece, without a state machine. Bad at: small
 // messages. Each co_await costs a pass through the context's queue. Waking the writer costs another pass, and
-// two operations of a timer. As in asio-pool, each read is tried before it is waited for. A coroutine sleeps
-// on a timer that never expires, and is woken by its cancellation: the library has no other event. With one
-// thread for a context no strand is needed. asio/peer.hpp determines what is read and written next, for
-// asio-pool too; asio/hub.hpp accepts, dials, gathers and stops. Left out on purpose: one coroutine that
-// reads and then writes, as in the library's example of an echo server. Two peers that both wait until their
-// output is read would wait for ever.
+// two operations of a timer; so the reader sends a reply that the socket takes at once. As in asio-pool, each
+// read is tried before it is waited for. A coroutine sleeps on a timer that never expires, and is woken by
+// its cancellation: the library has no other event. With one thread for a context no strand is needed.
+// asio/peer.hpp determines what is read and written next, for asio-pool too; asio/hub.hpp accepts, dials,
+// gathers and stops. Left out on purpose: one coroutine that reads and then writes, as in the library's
+// example of an echo server. Two peers that both wait until their output is read would wait for ever.
 #include "engines/asio/library.hpp"  // its settings come before other headers of the library
 
 #include <boost/asio/as_tuple.hpp>
@@ -63,7 +63,9 @@ class AsioCoroutinePeer final : public AsioPeer {
         executor_(this->socket().get_executor()),
         readers_bed_(executor_),
         writers_bed_(executor_),
-        timer_(executor_) {}
+        timer_(executor_) {
+    this->socket().non_blocking(true);
+  }
 
  private:
   AsioTask reader();
@@ -75,6 +77,7 @@ class AsioCoroutinePeer final : public AsioPeer {
                asio::bind_allocator(memory, [this, self = shared_from_this(), news] { hear(news); }));
   }
   void go_on() override;
+  void send_at_once();
   void on_closed() noexcept override;
   void spawn(AsioTask (AsioCoroutinePeer::*task)());
 
@@ -84,6 +87,7 @@ class AsioCoroutinePeer final : public AsioPeer {
   AsioTimer timer_;
   Time wakes_at_ = Time::max();  // the time for which the timer is set
   bool begun_ = false;
+  bool reader_sends_ = false;  // when this step is done
 };
 
 AsioTask AsioCoroutinePeer::reader() {
@@ -91,7 +95,10 @@ AsioTask AsioCoroutinePeer::reader() {
     const Operation operation = begin_read();
     if (operation == Operation::transfer) {
       const auto [error, n] = co_await socket().async_read_some(room(), kAsioResults);
+      reader_sends_ = true;
       read(error, n);
+      reader_sends_ = false;
+      send_at_once();
     } else if (operation == Operation::wait) {
       const auto [error] = co_await socket().async_wait(AsioSocket::wait_read, kAsioResults);
       readable(error);
@@ -104,6 +111,15 @@ AsioTask AsioCoroutinePeer::reader() {
       co_await readers_bed_.sleep();
     }
   }
+}
+
+void AsioCoroutinePeer::send_at_once() {
+  if (wanted_write() != Operation::transfer) return;
+  begin_write();
+  AsioError error;
+  const std::size_t n = pieces().size() == 1 ? socket().write_some(pieces().front(), error)
+                                             : socket().write_some(pieces(), error);
+  written(error, n);
 }
 
 AsioTask AsioCoroutinePeer::writer() {
@@ -142,7 +158,8 @@ void AsioCoroutinePeer::go_on() {
     return spawn(&AsioCoroutinePeer::keeper);
   }
   if (wants_read()) readers_bed_.wake();
-  if (wants_write()) writers_bed_.wake();
+  const Operation write = wanted_write();
+  if (write == Operation::wait || (write == Operation::transfer && !reader_sends_)) writers_bed_.wake();
   if (wakes_at() < wakes_at_) timer_.cancel();
 }
 

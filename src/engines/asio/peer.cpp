@@ -18,7 +18,8 @@ namespace {
 
 // Returns true for errors that are no failure: the operation begins again if it is still wanted.
 bool is_no_failure(const AsioError& error) {
-  return error == asio::error::operation_aborted || error == asio::error::interrupted;
+  return error == asio::error::operation_aborted || error == asio::error::interrupted ||
+         error == asio::error::would_block;
 }
 
 }  // namespace
@@ -167,13 +168,10 @@ void AsioPeer::prepare_output(Time now) {
   for (; count_ < count; ++count_) pieces_[count_] = {output[count_].iov_base, output[count_].iov_len};
 }
 
-// After a short write the library assumes that the socket is full, and its next write would wait until the
-// socket has been full. But the kernel also writes only a part where a mapped file has shrunk. So a wait
-// comes first, which checks the socket.
 AsioPeer::Operation AsioPeer::begin_write() {
-  if (!wants_write()) return Operation::none;
-  writing_ = true;
-  return from_file_ || fell_short_ ? Operation::wait : Operation::transfer;
+  const Operation operation = wanted_write();
+  if (operation != Operation::none) writing_ = true;
+  return operation;
 }
 
 void AsioPeer::written(const AsioError& error, std::size_t n) noexcept {

@@ -72,7 +72,15 @@ class AsioPeer : public std::enable_shared_from_this<AsioPeer>, public Place {
   void read(const AsioError& error, std::size_t n) noexcept;
   void readable(const AsioError& error) noexcept;
 
-  bool wants_write() const { return is_open() && !writing_ && (from_file_ || count_ > 0); }
+  // Returns the operation that is to begin. An engine may also begin a transfer, write at once and report the
+  // result; then would_block is no failure.
+  // After a short write the library assumes that the socket is full, and its next write would wait until the
+  // socket has been full. But the kernel also writes only a part where a mapped file has shrunk. So a wait
+  // comes first, which checks the socket.
+  Operation wanted_write() const {
+    if (!is_open() || writing_ || (!from_file_ && count_ == 0)) return Operation::none;
+    return from_file_ || fell_short_ ? Operation::wait : Operation::transfer;
+  }
   Operation begin_write();
   std::span<const asio::const_buffer> pieces() const { return std::span(pieces_).first(count_); }
   void written(const AsioError& error, std::size_t n) noexcept;
