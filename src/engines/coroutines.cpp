@@ -28,11 +28,11 @@
 #include <deque>
 #include <stdexcept>
 
-#include "engines/coroutines/task.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/polled.hpp"
 #include "engines/loop/ready.hpp"
+#include "engines/loop/task.hpp"
 #include "net/listener.hpp"
 
 namespace joust {

@@ -30,9 +30,9 @@
 #include <exception>
 
 #include "connection/stream_connection.hpp"
+#include "engines/blocking/blocking_read.hpp"
+#include "engines/blocking/parent.hpp"
 #include "engines/files/file_io.hpp"
-#include "engines/forking/parent.hpp"
-#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/loops.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/loop/waiting.hpp"

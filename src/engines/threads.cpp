@@ -29,12 +29,12 @@
 #include <mutex>
 
 #include "base/system/events.hpp"
+#include "engines/blocking/blocking_read.hpp"
+#include "engines/blocking/thread_host.hpp"
 #include "engines/files/file_io.hpp"
-#include "engines/loop/blocking_read.hpp"
 #include "engines/loop/polled.hpp"
 #include "engines/loop/ready_io.hpp"
 #include "engines/loop/waiting.hpp"
-#include "engines/peer_threads/thread_host.hpp"
 #include "engines/poll.hpp"
 #include "net/socket_options.hpp"
 

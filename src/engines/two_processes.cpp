@@ -30,12 +30,12 @@
 #include <vector>
 
 #include "base/signals.hpp"
-#include "engines/forking/parent.hpp"
-#include "engines/loop/blocking_read.hpp"
+#include "engines/blocking/blocking_read.hpp"
+#include "engines/blocking/parent.hpp"
+#include "engines/blocking/reader.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/loop_core_impl.hpp"
 #include "engines/loop/ready_io.hpp"
-#include "engines/two_processes/reader.hpp"
 #include "net/socket_options.hpp"
 
 namespace joust {

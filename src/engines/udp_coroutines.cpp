@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "engines/coroutines/task.hpp"
+#include "engines/loop/task.hpp"
 #include "engines/udp/loop.hpp"
 #include "engines/udp/peer.hpp"
 

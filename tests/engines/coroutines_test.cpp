@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "engines/coroutines/task.hpp"
+#include "engines/loop/task.hpp"
 #include "engines/metronome.hpp"
 #include "engines/running.hpp"
 

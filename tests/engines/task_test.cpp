@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks and waiters without a loop: order, results, exceptions, frames, and cancellation at each suspension.
-#include "engines/coroutines/task.hpp"
+#include "engines/loop/task.hpp"
 
 #include <gtest/gtest.h>
 

@@ -74,10 +74,10 @@ def allowed(room):
 # may be carried by WebSocket, so the duties of both sides of that protocol, and its frames, are for others
 # too.
 SIBLINGS = {
-    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/peer_threads/",
-                "engines/forking/", "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/",
-                "engines/udp/", "engines/zeromq/", "engines/coroutines/", "engines/epoll.hpp",
-                "engines/kqueue.hpp", "engines/poll.hpp", "engines/select.hpp"},
+    "engines": {"engines/engine.hpp", "engines/loop/", "engines/files/", "engines/blocking/",
+                "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
+                "engines/zeromq/", "engines/epoll.hpp", "engines/kqueue.hpp", "engines/poll.hpp",
+                "engines/select.hpp"},
     "protocols": {"protocols/http/messages.hpp", "protocols/http/heads.hpp", "protocols/http/text.hpp",
                   "protocols/websocket/client.hpp", "protocols/websocket/server.hpp",
                   "protocols/websocket/handshake.hpp", "protocols/websocket/message.hpp"},

@@ -14,12 +14,12 @@
 #include "connection/datagram.hpp"
 #include "connection/message_connection.hpp"
 #include "connection/timer_queue.hpp"
-#include "engines/coroutines/task.hpp"
 #include "engines/epoll.hpp"
 #include "engines/loop/dials.hpp"
 #include "engines/loop/loop_core.hpp"
 #include "engines/loop/poller.hpp"
 #include "engines/loop/queue.hpp"
+#include "engines/loop/task.hpp"
 #include "engines/zeromq/library.hpp"
 
 namespace joust {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/loop/blocking_read.hpp"
+#include "engines/blocking/blocking_read.hpp"
 
 #include <cerrno>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs Linux.
-#include "engines/forking/parent.hpp"
+#include "engines/blocking/parent.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "engines/peer_threads/thread_host.hpp"
+#include "engines/blocking/thread_host.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

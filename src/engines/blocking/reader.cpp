@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Needs Linux.
-#include "engines/two_processes/reader.hpp"
+#include "engines/blocking/reader.hpp"
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -18,7 +18,7 @@
 #include "base/check.hpp"
 #include "base/signals.hpp"
 #include "base/system/process.hpp"
-#include "engines/forking/parent.hpp"
+#include "engines/blocking/parent.hpp"
 
 namespace joust {
 namespace {
