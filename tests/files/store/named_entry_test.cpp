@@ -32,19 +32,20 @@ class NamedEntries : public test::StorageTest {
 
 // Their files are closed: whoever asks over many connections would hold all descriptors.
 TEST_F(NamedEntries, WhoseConnectionIsGoneAreNotWaitedFor) {
-  std::promise<void> go_on;
-  DigestWorker thread;
-  thread.take([&] { go_on.get_future().wait(); });
+  std::promise<void> go_on, over;
+  GroupCommit commits;
+  commits.add_alone([&] { go_on.get_future().wait(); });
   auto entry = find("large");
   ASSERT_TRUE(entry);
-  entry->sync(nullptr, &thread);
+  entry->sync(&commits);
   EXPECT_EQ(entry->is_on_disk(), false);
   const std::weak_ptr<NamedEntry> left = entry;
   entry.reset();
   EXPECT_TRUE(left.expired());
   const test::Failing failing(test::Call::fsync, EIO);
+  commits.add_alone([&] { over.set_value(); });
   go_on.set_value();
-  thread.finish();
+  over.get_future().wait();
   EXPECT_EQ(failing.failed(), 0U);
 }
 

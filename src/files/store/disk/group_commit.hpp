@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <expected>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,8 +21,8 @@
 
 namespace joust {
 
-// The size in bytes from which on a file joins no group: the disk may take long, and the other members would
-// wait.
+// The size in bytes from which on a file is published alone: the disk may take long, and the other members of
+// a group would wait.
 inline constexpr std::uint64_t kPublishedAlone = 4 << 20;
 
 // One of the files that are published together, and what has become of it.
@@ -41,9 +42,10 @@ struct Publication {
 void publish(std::span<Publication> files, bool synced, const std::atomic<bool>* ending = nullptr);
 std::expected<ReplacedBytes, int> publish(NewFile& file, int fd, bool synced);  // one file
 
-// Publishes synced files in groups, on a thread of its own. A disk takes about as long for a hundred small
-// files as for one: it is given the bytes of all files, then synced for each file, and once for each folder.
-// A group consists of the files that were added while the group before was under way.
+// Publishes synced files on threads of its own: small ones in groups, and large ones alone. A disk takes
+// about as long for a hundred small files as for one: it is given the bytes of all files, then synced for
+// each file, and once for each folder. A group consists of the files that were added while the group before
+// was under way.
 class GroupCommit {
  public:
   // A file whose bytes are complete and correct, or a directory. No other thread touches it until committed()
@@ -72,9 +74,13 @@ class GroupCommit {
   // its connection has ended. Returns false if no thread can be started: the caller then publishes the file
   // itself.
   bool add(const std::shared_ptr<Member>& file);
+  // Calls `publish` beside the groups, after those that were added before it: it publishes one large file,
+  // and must not throw. Any thread. Returns false as above.
+  bool add_alone(std::function<void()> publish) { return alone_.take(std::move(publish)); }
 
-  // The number of files that were added and not committed. Any thread.
-  std::size_t waiting() const { return count_.load(std::memory_order_relaxed); }
+  // The number of files that wait for the disk: those added to groups and not committed, and the large ones
+  // that are not begun. Any thread.
+  std::size_t waiting() const { return count_.load(std::memory_order_relaxed) + alone_.waiting(); }
 
  private:
   void run();
@@ -88,7 +94,8 @@ class GroupCommit {
   // The group under way, used by the thread only; never longer than its reserved size.
   std::vector<std::shared_ptr<Member>> members_;
   std::vector<Publication> files_;
-  DigestWorker worker_;  // destroyed first: no group is under way after that
+  DigestWorker alone_;   // for large files
+  DigestWorker worker_;  // for groups; destroyed first: no group is under way after that
 };
 
 }  // namespace joust

@@ -99,18 +99,26 @@ bool NamedEntry::watch() {
   return !tree_.has_failed(version_);
 }
 
-void NamedEntry::sync(GroupCommit* commits, DigestWorker* thread) {
+bool NamedEntry::is_large() const {
+  struct stat facts {};
+  return ::fstat(number(), &facts) == 0 && S_ISREG(facts.st_mode) &&
+         static_cast<std::uint64_t>(facts.st_size) >= kPublishedAlone;
+}
+
+void NamedEntry::sync(GroupCommit* commits) {
   {
     const std::lock_guard lock(mutex_);
     is_waiting_ = true;
   }
-  if (commits != nullptr && commits->add(shared_from_this())) return;
-  // An entry whose connection has ended is not synced.
-  const auto publish = [entry = weak_from_this()] {
+  if (commits == nullptr || !begin_sync(*commits)) publish_alone();
+}
+
+// An entry whose connection has ended is not synced.
+bool NamedEntry::begin_sync(GroupCommit& commits) {
+  if (!is_large()) return commits.add(shared_from_this());
+  return commits.add_alone([entry = weak_from_this()] {
     if (const auto self = entry.lock()) self->publish_alone();
-  };
-  if (thread != nullptr && thread->take(publish)) return;
-  publish_alone();
+  });
 }
 
 void NamedEntry::committed(std::expected<ReplacedBytes, int> published) {

@@ -14,8 +14,7 @@
 
 namespace joust {
 
-// A file or directory that has its final name and stays: only the sync is left. If it is to be synced, it
-// becomes a member of the next group of GroupCommit.
+// A file or directory that has its final name and stays: only the sync is left.
 class NamedEntry : public NewFile,
                    public StoredEntry,
                    public GroupCommit::Member,
@@ -34,10 +33,9 @@ class NamedEntry : public NewFile,
   // Returns false if the disk has failed to take this version before. A failure of sync() is noted in the
   // tree. Call before sync().
   [[nodiscard]] bool watch();
-  // Syncs the entry as a member of `commits`. If `commits` is null or cannot start its thread, `thread` does
-  // the work. If `thread` is null or cannot be started, this call does the work and waits for the disk. Call
-  // at most once.
-  void sync(GroupCommit* commits, DigestWorker* thread = nullptr);
+  // Syncs the entry on a thread of `commits`. If `commits` is null or cannot start one, this call does the
+  // work and waits for the disk. Call at most once.
+  void sync(GroupCommit* commits);
 
   bool was_there() const override { return was_there_; }
   FileAnswer<bool> is_on_disk() override;
@@ -63,6 +61,8 @@ class NamedEntry : public NewFile,
   int make(std::uint32_t mode);
   int take_existing();
   int set_mode(std::uint32_t mode);
+  bool is_large() const;
+  bool begin_sync(GroupCommit& commits);
 
   FolderTree& tree_;
   const std::string name_;

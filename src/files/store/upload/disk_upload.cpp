@@ -371,12 +371,13 @@ bool DiskUpload::waits_for_disk() {
 // True for a large synced file. Small files are published together with files that follow them, and a large
 // one would delay those. A large file keeps its slot until it is published.
 bool DiskUpload::is_published_alone() const {
-  return rules_.publisher != nullptr && traits_.synced && !traits_.dry_run && traits_.size >= kPublishedAlone;
+  return rules_.commits != nullptr && traits_.synced && !traits_.dry_run && traits_.size >= kPublishedAlone;
 }
 
 bool DiskUpload::begin_sync() {
-  if (!is_published_alone()) return rules_.commits != nullptr && rules_.commits->add(shared_from_this());
-  return rules_.publisher->take([upload = shared_from_this()] { upload->publish_alone(); });
+  if (rules_.commits == nullptr) return false;
+  if (!is_published_alone()) return rules_.commits->add(shared_from_this());
+  return rules_.commits->add_alone([upload = shared_from_this()] { upload->publish_alone(); });
 }
 
 // The upload may have been released meanwhile.

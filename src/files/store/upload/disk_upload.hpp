@@ -118,10 +118,9 @@ struct UploadRules {
   FileWrite how = FileWrite::write;
   Quota* quota = nullptr;  // borrowed, like all that follow
   PlainBytes* plain = nullptr;
-  DigestWorker* worker = nullptr;     // digests spliced data; if null, the storing thread does
-  DigestWorker* publisher = nullptr;  // publishes large synced files; if null, the caller of check() waits
-  KeptShares* kept = nullptr;         // shares of uploads that stay when they are interrupted
-  GroupCommit* commits = nullptr;     // publishes other synced files; if null, each is synced by itself
+  DigestWorker* worker = nullptr;  // digests spliced data; if null, the storing thread does
+  KeptShares* kept = nullptr;      // shares of uploads that stay when they are interrupted
+  GroupCommit* commits = nullptr;  // publishes synced files; if null, the caller of check() waits
 };
 
 // An upload into a new file.

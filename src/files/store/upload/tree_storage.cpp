@@ -132,7 +132,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
   if (samples_.contains(request.name)) return refuse(FileError::exists);
   // A file that is sent whole uses one connection, so no other connection looks for its upload.
   if (request.wishes && !request.wishes->outlives) {
-    if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+    if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
     return begin(request);
   }
   const std::lock_guard lock(mutex_);
@@ -177,7 +177,6 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
                             .quota = &quota_,
                             .plain = &*plain_,
                             .worker = &worker_,
-                            .publisher = &publisher_,
                             .kept = &kept_,
                             .commits = &commits_});
 }
@@ -186,7 +185,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
                                                                   const FileWishes& wishes) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   auto made =
       samples_.contains(name)
           ? std::unexpected(EEXIST)
@@ -205,15 +204,14 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
 FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::sync(std::string_view name) {
   if (const auto objection = objection_to(name); !objection.empty())
     return refuse(FileError::name_refused, objection);
-  if (waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
+  if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
   if (samples_.contains(name)) return nullptr;
   auto found = files_->find(name);
   if (!found) return no_file(found.error());
   const std::shared_ptr<NamedEntry>& file = *found;
   if (!file) return nullptr;
   if (!file->watch()) return refuse(error_of(EIO), kNotTaken);
-  const bool is_large = version_of(file->number()).size >= kPublishedAlone;
-  is_large ? file->sync(nullptr, &publisher_) : file->sync(&commits_);
+  file->sync(&commits_);
   return file;
 }
 

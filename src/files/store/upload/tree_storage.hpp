@@ -59,7 +59,7 @@ class TreeStorage : public Storage {
   FileAnswer<std::shared_ptr<StoredEntry>> sync(std::string_view name) override;
   void forget_interrupted(std::string_view name) override;
   void remember(const OpenFile& file, const Digest& digest) override;
-  bool is_crowded() const override { return waiting() >= most_waiting_; }
+  bool is_crowded() const override { return commits_.waiting() >= most_waiting_; }
 
   const PlainBytes& plain_bytes() const { return *plain_; }
   const Quota& quota() const { return quota_; }
@@ -69,8 +69,6 @@ class TreeStorage : public Storage {
  private:
   using Key = std::pair<std::string, std::uint64_t>;  // name, id
 
-  // The number of files that wait for the disk.
-  std::size_t waiting() const { return commits_.waiting() + publisher_.waiting(); }
   FileAnswer<OpenFile> open_named(std::string_view name);
   FileAnswer<std::shared_ptr<DiskUpload>> begin(const UploadRequest& request);
   NewFileRules rules_for(const UploadRequest& request);
@@ -89,7 +87,6 @@ class TreeStorage : public Storage {
   std::map<FileVersion, Digest> digests_;
   // The threads are destroyed before the rest: a task may hold the last reference to an upload.
   DigestWorker worker_;
-  DigestWorker publisher_;
   GroupCommit commits_;
 };
 
