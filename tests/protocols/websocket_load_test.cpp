@@ -282,7 +282,7 @@ TEST_F(WebSocketLoad, SendsTheSameBytesToEveryServer) {
 TEST_F(WebSocketLoad, RefusesOptionsThatDoNotFit) {
   const auto objection = [](const Settings& options, std::size_t payload = 32) -> std::string {
     try {
-      manner(client_parameters(options, payload));
+      client_options(client_parameters(options, payload));
     } catch (const std::invalid_argument& error) {
       return error.what();
     }

@@ -41,10 +41,10 @@ struct SharedCounts {
 // A member's side of WebSocket, with the framing of that name.
 struct OverWebSocket {
   explicit OverWebSocket(const Parameters& parameters)
-      : side(parameters.connection), asked(websocket::asked(parameters)) {}
+      : side(parameters.connection), target(websocket::handshake_target(parameters)) {}
 
   websocket::ClientSide side;
-  const websocket::Asked asked;
+  const websocket::HandshakeTarget target;
   bool owes_join = false;  // the handshake is complete
 };
 
@@ -65,7 +65,7 @@ class MemberExchange : public Exchange {
   MemberExchange& operator=(const MemberExchange&) = delete;
 
   bool write_greeting(Writer& greeting) override {
-    websocket_ ? websocket_->side.write_handshake(websocket_->asked, greeting) : write_join(greeting);
+    websocket_ ? websocket_->side.write_handshake(websocket_->target, greeting) : write_join(greeting);
     return true;
   }
   void write_request(std::uint64_t number, Writer& request) override {
@@ -260,7 +260,7 @@ class BroadcastClient : public RequestService {
 }  // namespace
 
 void check_client(const Parameters& parameters) {
-  if (stream_framing_of(parameters) == StreamFraming::websocket) websocket::asked(parameters);
+  if (stream_framing_of(parameters) == StreamFraming::websocket) websocket::handshake_target(parameters);
 }
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {

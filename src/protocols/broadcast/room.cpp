@@ -8,22 +8,22 @@
 
 namespace joust::broadcast {
 
-std::shared_ptr<Seat> Room::join(std::uint32_t member, Time now) {
+std::shared_ptr<Membership> Room::join(std::uint32_t member, Time now) {
   if (member >= kMostMembers) return nullptr;
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<Seat>& seat = members_[member];
-  if (seat) {
-    if (now - seat->spoke() < kHeldFor) return nullptr;
-    seat->take_away();
+  std::shared_ptr<Membership>& membership = members_[member];
+  if (membership) {
+    if (now - membership->active_at() < kHeldFor) return nullptr;
+    membership->revoke();
     publications_.announce();
   }
-  return seat = std::make_shared<Seat>(now);
+  return membership = std::make_shared<Membership>(now);
 }
 
-void Room::leave(std::uint32_t member, const Seat& seat) {
+void Room::leave(std::uint32_t member, const Membership& membership) {
   const std::lock_guard lock(mutex_);
   const auto found = members_.find(member);
-  if (found != members_.end() && found->second.get() == &seat) members_.erase(found);
+  if (found != members_.end() && found->second.get() == &membership) members_.erase(found);
 }
 
 void Room::append(Bytes frame, Time now) {

@@ -27,18 +27,18 @@ namespace joust::broadcast {
 inline constexpr Duration kHeldFor = std::chrono::seconds(30);
 
 // A number that a member has. Any thread.
-class Seat {
+class Membership {
  public:
-  explicit Seat(Time now) : spoke_(now) {}
+  explicit Membership(Time now) : active_at_(now) {}
 
-  void speak(Time now) { spoke_.store(now, std::memory_order_relaxed); }
-  Time spoke() const { return spoke_.load(std::memory_order_relaxed); }
-  void take_away() { lost_.store(true, std::memory_order_release); }
-  bool is_lost() const { return lost_.load(std::memory_order_acquire); }
+  void touch(Time now) { active_at_.store(now, std::memory_order_relaxed); }
+  Time active_at() const { return active_at_.load(std::memory_order_relaxed); }
+  void revoke() { revoked_.store(true, std::memory_order_release); }
+  bool is_revoked() const { return revoked_.load(std::memory_order_acquire); }
 
  private:
-  std::atomic<Time> spoke_;  // when its member has joined or sent a message
-  std::atomic<bool> lost_{false};
+  std::atomic<Time> active_at_;  // when its member has joined or sent a message
+  std::atomic<bool> revoked_{false};
 };
 
 // The state that the sessions of a server share: the members, and the log. Any thread.
@@ -49,8 +49,8 @@ class Room {
   // Adds a member. Returns nothing if the number is too large, or taken. The number of a member that has sent
   // no message for kHeldFor is free: the new member takes it over, and publications() are announced, so that
   // the other one ends.
-  std::shared_ptr<Seat> join(std::uint32_t member, Time now);
-  void leave(std::uint32_t member, const Seat& seat);
+  std::shared_ptr<Membership> join(std::uint32_t member, Time now);
+  void leave(std::uint32_t member, const Membership& membership);
   // While the log is sent to a group of all members, a member does not read it.
   void set_group(bool is_there) { has_group_ = is_there; }
   bool has_group() const { return has_group_; }
@@ -70,7 +70,7 @@ class Room {
   std::atomic<std::uint64_t> messages_{0};
   std::atomic<std::uint64_t> too_slow_{0};  // members disconnected for being too slow
   std::mutex mutex_;
-  std::map<std::uint32_t, std::shared_ptr<Seat>> members_;
+  std::map<std::uint32_t, std::shared_ptr<Membership>> members_;
 };
 
 // The output of one connection: the room's log, once it is a member, and words for it alone, such as its

@@ -16,21 +16,22 @@ bool same(Bytes a, Bytes b) {
 
 }  // namespace
 
-RoomCopy::Known RoomCopy::known(Bytes chunk, std::uint32_t self, Place& place,
+RoomCopy::Known RoomCopy::known(Bytes chunk, std::uint32_t self, Position& position,
                                 std::span<std::uint32_t> next) {
   const std::lock_guard lock(mutex_);
-  if (place < first_) place = kNowhere;
-  if (place == kNowhere || place == end()) return {};
-  const Bytes copy = bytes_from(place);
+  if (position < first_) position = kUnknown;
+  if (position == kUnknown || position == end()) return {};
+  const Bytes copy = bytes_from(position);
   const std::size_t common = std::min(copy.size(), chunk.size());
-  const std::uint64_t begin = begin_of(place);
+  const std::uint64_t begin = begin_of(position);
   std::size_t others = 0;  // bytes up to the next message of the member itself
-  for (Place each = place; each < end() && at(each).member != self && at(each).end - begin <= common; ++each)
+  for (Position each = position; each < end() && at(each).member != self && at(each).end - begin <= common;
+       ++each)
     others = at(each).end - begin;
   const bool all_same = same(copy.first(others), chunk.first(others));
   Known known;
-  for (; known.bytes < others; ++place, ++known.messages) {
-    const Entry& entry = at(place);
+  for (; known.bytes < others; ++position, ++known.messages) {
+    const Entry& entry = at(position);
     const std::size_t size = entry.end - begin - known.bytes;
     if (next[entry.member] != entry.number) break;
     if (!all_same && !same(copy.subspan(known.bytes, size), chunk.subspan(known.bytes, size))) break;
@@ -40,22 +41,22 @@ RoomCopy::Known RoomCopy::known(Bytes chunk, std::uint32_t self, Place& place,
   return known;
 }
 
-RoomCopy::Place RoomCopy::checked(const Frame& frame, Bytes message, Place place) {
+RoomCopy::Position RoomCopy::checked(const Frame& frame, Bytes message, Position position) {
   const std::lock_guard lock(mutex_);
-  if (place < first_) place = kNowhere;
-  if (place == kNowhere && end() > 0) {  // the newest message of each member may be met again
-    const Place after = newest_[frame.member];
-    return after > first_ && at(after - 1).number == frame.number ? after : kNowhere;
+  if (position < first_) position = kUnknown;
+  if (position == kUnknown && end() > 0) {  // the newest message of each member may be met again
+    const Position after = newest_[frame.member];
+    return after > first_ && at(after - 1).number == frame.number ? after : kUnknown;
   }
-  if (place != kNowhere && place < end()) return holds(place, message) ? place + 1 : kNowhere;
+  if (position != kUnknown && position < end()) return holds(position, message) ? position + 1 : kUnknown;
   add(frame, message);
   return end();
 }
 
-bool RoomCopy::holds(Place place, Bytes message) const {
-  const std::size_t size = at(place).end - begin_of(place);
+bool RoomCopy::holds(Position position, Bytes message) const {
+  const std::size_t size = at(position).end - begin_of(position);
   return size == kLengthBytes + message.size() &&
-         same(bytes_from(place).subspan(kLengthBytes, message.size()), message);
+         same(bytes_from(position).subspan(kLengthBytes, message.size()), message);
 }
 
 void RoomCopy::add(const Frame& frame, Bytes message) {
@@ -74,7 +75,7 @@ void RoomCopy::forget_half() {
   bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(begin - begin_));
   entries_.erase(entries_.begin(), entries_.begin() + older);
   begin_ = begin;
-  first_ += static_cast<Place>(older);
+  first_ += static_cast<Position>(older);
 }
 
 }  // namespace joust::broadcast

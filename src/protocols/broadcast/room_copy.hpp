@@ -13,13 +13,13 @@ namespace joust::broadcast {
 
 // The messages of a room in the order in which its server sends them, shared by the members of a load. The
 // member that is ahead checks a message and adds it; the others compare what they receive with the copy, many
-// messages at once. A server may give each member an order of its own: its members find no place in the copy,
-// and check each message. Any thread.
+// messages at once. A server may give each member an order of its own: its members find no position in the
+// copy, and check each message. Any thread.
 class RoomCopy {
  public:
   // How many messages of the copy a member has received, the old ones that are not kept included.
-  using Place = std::uint64_t;
-  static constexpr Place kNowhere = UINT64_MAX;
+  using Position = std::uint64_t;
+  static constexpr Position kUnknown = UINT64_MAX;
 
   explicit RoomCopy(std::size_t members) : newest_(members) {}
 
@@ -33,35 +33,35 @@ class RoomCopy {
    public:
     explicit Reader(RoomCopy& copy) : copy_(copy) {}
     Known known(Bytes chunk, std::uint32_t self, std::span<std::uint32_t> next) {
-      if (place_ == kNowhere) return {};
-      const Known known = copy_.known(chunk, self, place_, next);
-      if (place_ == kNowhere) ++lost_;
+      if (position_ == kUnknown) return {};
+      const Known known = copy_.known(chunk, self, position_, next);
+      if (position_ == kUnknown) ++lost_;
       return known;
     }
     void checked(const Frame& frame, Bytes message) {
-      if (lost_ >= kMostLost || in_vain_ >= kMostInVain) return;
-      const bool had_place = place_ != kNowhere;
-      place_ = copy_.checked(frame, message, place_);
-      if (had_place && place_ == kNowhere) ++lost_;
-      in_vain_ = place_ == kNowhere ? in_vain_ + 1 : 0;
+      if (lost_ >= kMostLost || misses_ >= kMostMisses) return;
+      const bool had_position = position_ != kUnknown;
+      position_ = copy_.checked(frame, message, position_);
+      if (had_position && position_ == kUnknown) ++lost_;
+      misses_ = position_ == kUnknown ? misses_ + 1 : 0;
     }
 
    private:
-    static constexpr unsigned kMostLost = 16, kMostInVain = 100'000;
+    static constexpr unsigned kMostLost = 16, kMostMisses = 100'000;
 
     RoomCopy& copy_;
-    Place place_ = kNowhere;
-    unsigned lost_ = 0;     // how often it had a place and lost it
-    unsigned in_vain_ = 0;  // messages in a row without a place
+    Position position_ = kUnknown;
+    unsigned lost_ = 0;    // how often it had a position and lost it
+    unsigned misses_ = 0;  // messages in a row without a position
   };
 
-  // Finds messages of others at the beginning of `chunk`, and moves `place` and `next`, the numbers that are
-  // expected of each member, beyond them.
-  Known known(Bytes chunk, std::uint32_t self, Place& place, std::span<std::uint32_t> next);
+  // Finds messages of others at the beginning of `chunk`, and moves `position` and `next`, the numbers that
+  // are expected of each member, beyond them.
+  Known known(Bytes chunk, std::uint32_t self, Position& position, std::span<std::uint32_t> next);
 
-  // Takes a message that a member has checked at its place. Returns its next place; kNowhere if the copy goes
-  // on with another message.
-  Place checked(const Frame& frame, Bytes message, Place place);
+  // Takes a message that a member has checked at its position. Returns its next position; kUnknown if the
+  // copy goes on with another message.
+  Position checked(const Frame& frame, Bytes message, Position position);
 
  private:
   struct Entry {
@@ -69,11 +69,13 @@ class RoomCopy {
     std::uint32_t member, number;
   };
 
-  Place end() const { return first_ + entries_.size(); }
-  const Entry& at(Place place) const { return entries_[place - first_]; }
-  std::uint64_t begin_of(Place place) const { return place == first_ ? begin_ : at(place - 1).end; }
-  Bytes bytes_from(Place place) const { return Bytes(bytes_).subspan(begin_of(place) - begin_); }
-  bool holds(Place place, Bytes message) const;
+  Position end() const { return first_ + entries_.size(); }
+  const Entry& at(Position position) const { return entries_[position - first_]; }
+  std::uint64_t begin_of(Position position) const {
+    return position == first_ ? begin_ : at(position - 1).end;
+  }
+  Bytes bytes_from(Position position) const { return Bytes(bytes_).subspan(begin_of(position) - begin_); }
+  bool holds(Position position, Bytes message) const;
   void add(const Frame& frame, Bytes message);
   void forget_half();
 
@@ -82,9 +84,9 @@ class RoomCopy {
   std::mutex mutex_;
   std::vector<std::byte> bytes_;  // of the messages that are kept, with their lengths
   std::vector<Entry> entries_;
-  std::uint64_t begin_ = 0;    // of bytes_
-  Place first_ = 0;            // of entries_
-  std::vector<Place> newest_;  // for each member: the place after its newest message; 0: none
+  std::uint64_t begin_ = 0;       // of bytes_
+  Position first_ = 0;            // of entries_
+  std::vector<Position> newest_;  // for each member: the position after its newest message; 0: none
 };
 
 }  // namespace joust::broadcast

@@ -159,7 +159,7 @@ bool RoomLog::Reader::caught_up() const {
   return segments({&next, 1}) == 0;
 }
 
-void RoomLog::Reader::Place::move(std::size_t n) {
+void RoomLog::Reader::Cursor::move(std::size_t n) {
   for (;;) {
     const std::size_t left = chunk->written.load(std::memory_order_acquire) - at;
     at += std::min(left, n);
@@ -184,7 +184,7 @@ void RoomLog::Reader::stop_here() {
   if (!end_) end_ = log_.end_;
 }
 
-std::uint64_t RoomLog::Reader::Place::position() const {
+std::uint64_t RoomLog::Reader::Cursor::position() const {
   return chunk->start + at;
 }
 

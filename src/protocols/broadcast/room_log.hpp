@@ -76,7 +76,7 @@ class RoomLog {
 
    private:
     friend class RoomLog;
-    struct Place {
+    struct Cursor {
       std::shared_ptr<Chunk> chunk;
       std::size_t at = 0;
       std::uint64_t position() const;
@@ -84,8 +84,8 @@ class RoomLog {
     };
 
     RoomLog& log_;
-    Place released_;
-    Place consumed_;
+    Cursor released_;
+    Cursor consumed_;
     bool has_read(std::uint64_t oldest, std::uint64_t least, Time now);
 
     // Protected by the log's mutex; set while this reader is far behind:

@@ -104,7 +104,7 @@ class ServerSession : public Session {
     if (room.rules().framing == StreamFraming::websocket) websocket_.emplace();
   }
   ~ServerSession() override {
-    if (seat_) room_.leave(member_, *seat_);
+    if (membership_) room_.leave(member_, *membership_);
   }
   ServerSession(const ServerSession&) = delete;
   ServerSession& operator=(const ServerSession&) = delete;
@@ -153,7 +153,7 @@ class ServerSession : public Session {
   Deframer deframer_;
   MemberOutput output_;  // follows the log once it has joined, unless the log is sent to a group
   std::optional<websocket::ServerSide> websocket_;  // with the framing of that name
-  std::shared_ptr<Seat> seat_;                      // once it has joined
+  std::shared_ptr<Membership> membership_;          // once it has joined
   std::uint32_t member_ = 0;
   std::uint64_t messages_ = 0;
   Publisher publisher_;
@@ -182,7 +182,7 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
     websocket_ ? hear_websocket(step, now) : hear(step, step.message, now);
   }
   if (messages_ != before) {
-    seat_->speak(now);
+    membership_->touch(now);
     room_.publications().announce();
   }
   incoming_rate_.moved(taken);
@@ -191,7 +191,7 @@ std::size_t ServerSession::on_bytes(Bytes chunk, Time now) {
 }
 
 void ServerSession::on_published(Time now) {
-  if (seat_ && seat_->is_lost() && !finished())
+  if (membership_ && membership_->is_revoked() && !finished())
     end(fmt::format("another member has taken the number {}, because its own had sent nothing for {}",
                     member_, format_duration(kHeldFor)));
   watch_rates(now);
@@ -253,8 +253,8 @@ std::optional<Time> ServerSession::deadline() const {
 
 // Returns false if the peer broke the protocol.
 bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
-  if (frame.kind == Kind::join && !seat_) return join(frame.member, now);
-  if (!seat_ || seat_->is_lost() || frame.member != member_) return false;
+  if (frame.kind == Kind::join && !membership_) return join(frame.member, now);
+  if (!membership_ || membership_->is_revoked() || frame.member != member_) return false;
   if (frame.kind == Kind::join && lossy_) {
     // Sends one answer for all join frames so far: a flood of them makes no queue.
     if (!output_.says()) answer(Kind::welcome);
@@ -268,13 +268,13 @@ bool ServerSession::on_frame(const Frame& frame, Bytes framed, Time now) {
 }
 
 bool ServerSession::join(std::uint32_t member, Time now) {
-  seat_ = room_.join(member, now);
+  membership_ = room_.join(member, now);
   join_by_.reset();
   member_ = member;
-  answer(seat_ ? Kind::welcome : Kind::refused);
-  if (seat_ && !room_.has_group()) output_.follow(room_.log());
-  if (!seat_) end(fmt::format("the member number {} is taken or too large", member));
-  return seat_ != nullptr;
+  answer(membership_ ? Kind::welcome : Kind::refused);
+  if (membership_ && !room_.has_group()) output_.follow(room_.log());
+  if (!membership_) end(fmt::format("the member number {} is taken or too large", member));
+  return membership_ != nullptr;
 }
 
 void ServerSession::answer(Kind kind) {

@@ -79,8 +79,8 @@ struct GetCounts {
 
 // The state that all connections of a load share.
 struct Common {
-  Common(Workload how, std::uint64_t connection_count)
-      : workload(std::move(how)),
+  Common(Workload requests, std::uint64_t connection_count)
+      : workload(std::move(requests)),
         connections(connection_count),
         ledger(workload.keys),
         next_filled(connection_count) {

@@ -50,7 +50,7 @@ std::vector<ProtocolOption> handshake_options() {
            .serves = false}};
 }
 
-Asked asked(const Parameters& parameters) {
+HandshakeTarget handshake_target(const Parameters& parameters) {
   const std::string &path = parameters.option("path"), &host = parameters.option("host");
   if (!path.starts_with('/') || !http::is_one_word(path) || path.size() > kLongestPath)
     throw std::invalid_argument(
@@ -64,11 +64,11 @@ Asked asked(const Parameters& parameters) {
 ClientSide::ClientSide(std::uint64_t connection)
     : random_(mixed(connection + kMixStep)), key_(key_of(mixed(random_), mixed(random_ + kMixStep))) {}
 
-void ClientSide::write_handshake(const Asked& asked, Writer& greeting) {
+void ClientSide::write_handshake(const HandshakeTarget& target, Writer& greeting) {
   greeting.send(
       fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                   "Sec-WebSocket-Key: {}\r\nSec-WebSocket-Version: 13\r\n\r\n",
-                  asked.path, asked.host, key_));
+                  target.path, target.host, key_));
 }
 
 void ClientSide::write_frame(FrameHead head, std::initializer_list<Bytes> parts, Writer& writer) {
@@ -132,27 +132,27 @@ namespace {
 
 class WebSocketExchange final : public Exchange {
  public:
-  WebSocketExchange(std::shared_ptr<const Manner> manner, const Parameters& parameters)
-      : manner_(std::move(manner)),
+  WebSocketExchange(std::shared_ptr<const ClientOptions> options, const Parameters& parameters)
+      : options_(std::move(options)),
         connection_(parameters.connection),
         payload_(parameters.payload),
-        pattern_(Pattern::of(payload_, manner_->opcode == Opcode::text ? Pattern::Alphabet::printable
-                                                                       : Pattern::Alphabet::any)),
-        reply_head_bytes_(head_size({.opcode = manner_->opcode, .payload = payload_})),
+        pattern_(Pattern::of(payload_, options_->opcode == Opcode::text ? Pattern::Alphabet::printable
+                                                                        : Pattern::Alphabet::any)),
+        reply_head_bytes_(head_size({.opcode = options_->opcode, .payload = payload_})),
         side_(connection_) {
-    write_head({.opcode = manner_->opcode, .payload = payload_}, reply_head_.data());
+    write_head({.opcode = options_->opcode, .payload = payload_}, reply_head_.data());
   }
 
   bool write_greeting(Writer& greeting) override {
-    side_.write_handshake(manner_->asked, greeting);
+    side_.write_handshake(options_->target, greeting);
     return true;
   }
 
   void write_request(std::uint64_t number, Writer& request) override {
     const Bytes message = pattern_->message(connection_, number);
-    for (std::size_t at = 0; at < payload_; at += manner_->fragment) {
-      const Bytes part = message.subspan(at, std::min(manner_->fragment, payload_ - at));
-      side_.write_frame({.opcode = at == 0 ? manner_->opcode : Opcode::continuation,
+    for (std::size_t at = 0; at < payload_; at += options_->fragment) {
+      const Bytes part = message.subspan(at, std::min(options_->fragment, payload_ - at));
+      side_.write_frame({.opcode = at == 0 ? options_->opcode : Opcode::continuation,
                          .is_final = at + part.size() == payload_},
                         part, request);
     }
@@ -185,7 +185,7 @@ class WebSocketExchange final : public Exchange {
            same_bytes(message.subspan(reply_head_bytes_), pattern_->message(connection_, number));
   }
 
-  const std::shared_ptr<const Manner> manner_;
+  const std::shared_ptr<const ClientOptions> options_;
   const std::uint64_t connection_;
   const std::size_t payload_;
   const std::shared_ptr<const Pattern> pattern_;
@@ -199,10 +199,10 @@ class WebSocketExchange final : public Exchange {
 }  // namespace
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
-  auto how = std::make_shared<const Manner>(manner(parameters));
+  auto options = std::make_shared<const ClientOptions>(client_options(parameters));
   return std::make_unique<RequestService>(
       Own{[] { return std::make_unique<MessageCutter>(Role::serve); }}, parameters,
-      [how](const Parameters& own) { return std::make_unique<WebSocketExchange>(how, own); }, run);
+      [options](const Parameters& own) { return std::make_unique<WebSocketExchange>(options, own); }, run);
 }
 
 }  // namespace joust::websocket

@@ -15,12 +15,12 @@
 
 namespace joust::websocket {
 
-// The subject of a handshake, and the options that say it.
-struct Asked {
+// The resource that a handshake asks for, and the options that name it.
+struct HandshakeTarget {
   std::string path{}, host{};
 };
 std::vector<ProtocolOption> handshake_options();
-Asked asked(const Parameters& parameters);  // throws std::invalid_argument
+HandshakeTarget handshake_target(const Parameters& parameters);  // throws std::invalid_argument
 
 // The duties of a client beside its messages, for one connection: shakes hands, answers pings and closes, and
 // masks what it sends.
@@ -31,7 +31,7 @@ class ClientSide {
  public:
   explicit ClientSide(std::uint64_t connection);
 
-  void write_handshake(const Asked& asked, Writer& greeting);
+  void write_handshake(const HandshakeTarget& target, Writer& greeting);
   // Sends a frame, whose payload consists of these parts.
   void write_frame(FrameHead head, std::initializer_list<Bytes> parts, Writer& writer);
   void write_frame(FrameHead head, Bytes payload, Writer& writer) { write_frame(head, {payload}, writer); }

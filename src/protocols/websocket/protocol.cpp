@@ -49,8 +49,8 @@ std::vector<ProtocolOption> options() {
   return all;
 }
 
-Manner manner(const Parameters& parameters) {
-  return {.asked = asked(parameters),
+ClientOptions client_options(const Parameters& parameters) {
+  return {.target = handshake_target(parameters),
           .opcode = parameters.option("frame") == "text" ? Opcode::text : Opcode::binary,
           .fragment = fragment_of(parameters)};
 }
@@ -73,7 +73,7 @@ Protocol websocket_protocol() {
   protocol.make_server = websocket::make_server;
   protocol.make_client = websocket::make_client;
   protocol.check_client = [](const Parameters& parameters, const LoadPlan&) {
-    websocket::manner(parameters);
+    websocket::client_options(parameters);
   };
   return protocol;
 }

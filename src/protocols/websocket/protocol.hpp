@@ -14,15 +14,14 @@ namespace joust::websocket {
 
 std::vector<ProtocolOption> options();
 
-// The way in which a client talks.
-struct Manner {
-  Asked asked{};
+// The parsed options of a client.
+struct ClientOptions {
+  HandshakeTarget target{};
   Opcode opcode = Opcode::binary;
   std::size_t fragment = 0;  // bytes of payload in a frame, at most; as many as a message may have: one frame
 };
 
-// Parses the options of a client. Throws std::invalid_argument.
-Manner manner(const Parameters& parameters);
+ClientOptions client_options(const Parameters& parameters);  // throws std::invalid_argument
 
 // Make the two sides of the protocol. The client throws std::invalid_argument for options that do not fit.
 std::unique_ptr<Service> make_server(const Parameters& parameters);

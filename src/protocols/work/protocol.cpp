@@ -71,7 +71,7 @@ std::uint64_t count_of(const Parameters& parameters, const std::string& option, 
 
 }  // namespace
 
-Labour labour(const Parameters& parameters) {
+WorkRules work_rules(const Parameters& parameters) {
   const Duration time = time_of(parameters, "work"), most = time_of(parameters, "most-work");
   if (time > most)
     refuse_option("work",
@@ -93,7 +93,7 @@ std::int32_t workload(const Parameters& parameters) {
 Settings repeatable(Settings server, const Parameters& /*client*/) {
   Parameters parameters{.options = server};
   for (const ProtocolOption& option : options()) parameters.options.emplace(option.name, option.standard);
-  const Labour asked = labour(parameters);
+  const WorkRules asked = work_rules(parameters);
   if (!asked.computes() || asked.rounds_per_us != 0) return server;
   static const std::string speed = std::to_string(std::llround(busy_loop_rounds_per_us()));
   server["loop-speed"] = speed;
@@ -121,8 +121,8 @@ Protocol work_protocol() {
   protocol.repeatable = work::repeatable;
   protocol.demands = [](const Parameters& parameters, const LoadPlan* plan) {
     if (plan != nullptr) return Demands{};
-    const work::Labour labour = work::labour(parameters);
-    const bool is_long = labour.computes() && labour.most > std::chrono::milliseconds(1);
+    const work::WorkRules rules = work::work_rules(parameters);
+    const bool is_long = rules.computes() && rules.most > std::chrono::milliseconds(1);
     return Demands{.long_work = is_long ? "most-work" : ""};
   };
   protocol.make_server = work::make_server;

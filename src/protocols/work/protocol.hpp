@@ -21,7 +21,8 @@ enum class Kind : std::uint8_t {
   sleep,  // the reply becomes due later, as if another machine worked on it
 };
 
-struct Labour {
+// The parsed options of the server.
+struct WorkRules {
   Duration time{};  // for each unit of a workload
   Duration most{};  // for a request; a request for more is refused
   Kind kind = Kind::busy;
@@ -31,7 +32,7 @@ struct Labour {
 };
 
 // Parse the options. They throw std::invalid_argument.
-Labour labour(const Parameters& parameters);
+WorkRules work_rules(const Parameters& parameters);
 std::int32_t workload(const Parameters& parameters);
 bool in_two_writes(const Parameters& parameters);
 

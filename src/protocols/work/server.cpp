@@ -58,16 +58,16 @@ namespace {
 
 // The rules that all connections of a server share.
 struct JobRules {
-  explicit JobRules(const Labour& how)
-      : labour(how),
+  explicit JobRules(const WorkRules& rules)
+      : work(rules),
         too_long(fmt::format("a workload takes longer than the {} that --most-work allows",
-                             format_duration(how.most))) {
-    if (!labour.computes()) return;
-    const auto given = static_cast<double>(labour.rounds_per_us);
+                             format_duration(rules.most))) {
+    if (!work.computes()) return;
+    const auto given = static_cast<double>(work.rounds_per_us);
     loop.emplace(given > 0 ? given : busy_loop_rounds_per_us());
   }
 
-  const Labour labour;
+  const WorkRules work;
   const std::string too_long;  // the complaint
   std::optional<BusyLoop> loop;
 };
@@ -88,10 +88,9 @@ class JobHandler : public Handler {
 
  private:
   bool work_on(const JobRequest& request, Writer& replies) {
-    const Duration unit = rules_.labour.time;
+    const Duration unit = rules_.work.time;
     if (request.workload < 0) return refuse("a workload is negative");
-    if (unit > Duration::zero() && request.workload > rules_.labour.most / unit)
-      return refuse(rules_.too_long);
+    if (unit > Duration::zero() && request.workload > rules_.work.most / unit) return refuse(rules_.too_long);
     const Duration time = request.workload * unit;
     if (rules_.loop)
       rules_.loop->spend(spent_ = time);
@@ -127,7 +126,7 @@ class WorkServer : public HandlerService {
 }  // namespace
 
 std::unique_ptr<Service> make_server(const Parameters& parameters) {
-  auto server = std::make_unique<WorkServer>(std::make_unique<const JobRules>(labour(parameters)));
+  auto server = std::make_unique<WorkServer>(std::make_unique<const JobRules>(work_rules(parameters)));
   if (in_two_writes(parameters)) return std::make_unique<LengthFirstService>(std::move(server));
   return server;
 }
