@@ -196,7 +196,7 @@ int Send::run() {
     if (!common.json.empty())
       complain(program, fmt::format("--json {}: a dry run writes no result", common.json));
     for (const transfer::SourceItem& item : list->items)
-      if (!item.is_on_way) print_list(listed(item));
+      if (!item.is_parent) print_list(listed(item));
     if (list->items.size() == 1 && !remote.is_folder && !recursive && words.front() != "-")
       print_list(fmt::format("or -> {0}, if {0} is no directory on the server\n", printable(remote.path)));
     print_list(fmt::format("{}, {}: nothing was sent\n", counted_files(list->files(), list->folders),

@@ -15,7 +15,7 @@ class FileGoneOn : public FileTest {
  protected:
   static constexpr FileWishes kWholeAtOnce{.modified_ns = 1'000'000'000, .mode = 0644, .synced = true};
   static constexpr FileWishes kInRanges{
-      .modified_ns = 1'000'000'000, .mode = 0644, .outlives = true, .synced = true};
+      .modified_ns = 1'000'000'000, .mode = 0644, .resumable = true, .synced = true};
 
   static Digest digest_of(const std::string& text) {
     Digester digester;

@@ -21,7 +21,7 @@ const Call& memory() {
 class UploadWithoutMemory : public test::StorageTest {
  protected:
   UploadRequest request(std::uint64_t id) const {
-    return {.name = "new", .size = text_.size(), .id = id, .wishes = FileWishes{.outlives = true}};
+    return {.name = "new", .size = text_.size(), .id = id, .wishes = FileWishes{.resumable = true}};
   }
   void bring(Upload& upload, std::uint64_t from, std::uint64_t to) const {
     test::store(upload, text_, {from, to - from});
@@ -30,7 +30,7 @@ class UploadWithoutMemory : public test::StorageTest {
   // Three ranges that follow one another; the one in the middle is lost.
   std::shared_ptr<Upload> with_a_range_in_the_middle(std::uint64_t id) {
     auto upload = storage().upload(request(id)).value();
-    while (!upload->recall().complete) {
+    while (!upload->resume().complete) {
     }
     for (const ByteRange range : {ByteRange{0, kPart}, {kPart, kPart}, {2 * kPart, kPart}})
       EXPECT_TRUE(upload->has(range) || upload->take(range));
@@ -81,10 +81,10 @@ TEST_F(UploadWithoutMemory, WhatStaysIsFoundByTheNext) {
     upload->give_back({kPart, kPart});
     failed = ends(nth, [&] { upload.reset(); });
     upload = storage().upload(request(1000 + nth)).value();
-    Upload::Recall recall;
-    while (!(recall = upload->recall()).complete) {
+    Upload::Resumption resume;
+    while (!(resume = upload->resume()).complete) {
     }
-    if (const std::uint64_t there = recall.verified; there < text_.size()) {
+    if (const std::uint64_t there = resume.verified; there < text_.size()) {
       ASSERT_TRUE(upload->take({there, text_.size() - there}));
       bring(*upload, there, text_.size());
     }

@@ -59,7 +59,7 @@ class MemoryUpload : public Upload {
   bool finish(ByteRange range) override {
     return (there_ += range.size) == size_ && !std::exchange(over_, true);
   }
-  Recall recall() override { return {.complete = true}; }
+  Resumption resume() override { return {.complete = true}; }
   FileAnswer<void> seal(const std::optional<Digest>&) override {
     if (there_ != size_ || std::exchange(over_, true))
       return std::unexpected(FileRefusal{FileError::malformed});

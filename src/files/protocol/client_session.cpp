@@ -89,7 +89,7 @@ bool ClientSession::leave_group() {
 void ClientSession::on_open(Time now) {
   now_ = now;
   if (connection_ != 0 || transfers_.facts() != nullptr) return phases_.opened(now);
-  step_ = Step::greeting;
+  step_ = Step::probing;
   query(operation() == Operation::get, now);
 }
 
@@ -217,7 +217,7 @@ void ClientSession::take(const Message& message, Time now) {
 }
 
 void ClientSession::take_facts(const Facts& facts, Time now) {
-  if (step_ == Step::greeting) {
+  if (step_ == Step::probing) {
     if (operation() == Operation::get && !facts.digest) return unexpected("the server gives no digest", now);
     step_ = Step::loading;
     transfers_.set_facts(facts);
@@ -241,7 +241,7 @@ void ClientSession::take_end(const End& end, Time now) {
 }
 
 void ClientSession::take_stored(const Stored& stored, Time now) {
-  if (step_ == Step::greeting || operation() != Operation::put)
+  if (step_ == Step::probing || operation() != Operation::put)
     return unexpected("a frame that is no answer", now);
   if (leaving_.is_leaving()) return unexpected("stored before it was sent", now);
   if (!leaving_.is_stored_by(stored)) return unexpected("another range was stored than was sent", now);
@@ -393,7 +393,7 @@ void ClientSession::on_drain(Time now) {
   phases_.advance(now);
   stopped_ = !phases_.at_rest();  // between turns a stop is the ordinary end
   phases_.stopped(now);
-  if (step_ == Step::greeting) return fail({Stage::receive, 0, "stopped before the start"}, now);
+  if (step_ == Step::probing) return fail({Stage::receive, 0, "stopped before the start"}, now);
   if (step_ == Step::verifying || step_ == Step::again) step_ = Step::loading;
   phases_.leave_window(now);
   const bool sent = operation() == Operation::put && !leaving_.is_leaving() && queue_.waiting() == 0;

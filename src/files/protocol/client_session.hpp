@@ -115,7 +115,7 @@ class ClientSession : public Session, private SessionFiles {
   void on_source_failed(int error, Time now) override;
 
   enum class Step : std::uint8_t {
-    greeting,   // the query before the start is outstanding
+    probing,    // the query before the start is outstanding
     loading,    // requests of the load
     waiting,    // for the other connections of the group
     verifying,  // digests the bytes that were kept
@@ -124,7 +124,7 @@ class ClientSession : public Session, private SessionFiles {
     failed,
   };
 
-  bool busy() const { return phases_.busy() || step_ == Step::greeting || step_ == Step::again; }
+  bool busy() const { return phases_.busy() || step_ == Step::probing || step_ == Step::again; }
   Operation operation() const { return transfers_.options().operation; }
   void proceed(Time now);
   std::optional<RangeTask> next_task();

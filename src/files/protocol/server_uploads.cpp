@@ -18,7 +18,7 @@ FileAnswer<std::shared_ptr<Upload>> IncompleteUploads::find(const UploadRequest&
   if (!found || std::ranges::find(all_, *found, &Entry::upload) != all_.end()) return found;
   if (all_.size() >= kMostIncomplete)
     return refused(FileError::busy, "too many uploads of this connection are incomplete");
-  keep(*found, request.begun || (request.wishes && request.wishes->outlives), request.size, requests);
+  keep(*found, request.begun || (request.wishes && request.wishes->resumable), request.size, requests);
   return found;
 }
 
@@ -197,16 +197,16 @@ void Uploads::begin(const Offer& offer, Time now) {
     return;
   }
   upload_ = std::move(*found);
-  state_ = State::recalling;
+  state_ = State::resuming;
   slices_.begin(now);
-  recall_slice(now);
+  resume_slice(now);
 }
 
-void Uploads::recall_slice(Time now) {
+void Uploads::resume_slice(Time now) {
   if (!slices_.take_turn(true, now)) return;
-  const Upload::Recall recall = upload_->recall();
-  if (!recall.complete) return answers_.working(recall.verified, now);
-  answers_.send(Offered{.there = recall.verified, .discarded = recall.discarded});
+  const Upload::Resumption resumption = upload_->resume();
+  if (!resumption.complete) return answers_.working(resumption.verified, now);
+  answers_.send(Offered{.there = resumption.verified, .discarded = resumption.discarded});
   done();
 }
 
@@ -260,7 +260,7 @@ void Uploads::begin(const Seal& seal, Time now) {
 }
 
 void Uploads::go_on(Time now) {
-  if (state_ == State::recalling) recall_slice(now);
+  if (state_ == State::resuming) resume_slice(now);
   if (state_ == State::checking) check_slice(now);
 }
 

@@ -41,7 +41,7 @@ class IncompleteUploads {
   void expect_growth(bool owed, bool waited_for, Time now);  // see LeastRate::expect()
   // Returns a complaint if an upload has not grown enough. The protocol has no message for giving an offered
   // file up: if the client sends other requests meanwhile (`is_busy`, `requests`), such a file is forgotten,
-  // unless it is `in_hand`. Its place is free then, and the client is not too slow.
+  // unless it is `in_hand`. Its slot is free then, and the client is not too slow.
   std::optional<std::string> complaint(const Upload* in_hand, bool is_busy, std::uint64_t requests, Time now);
   std::optional<Time> deadline() const;
 
@@ -108,7 +108,7 @@ class IncomingRange {
 };
 
 // The files that a server receives: ranges of uploads, files that are offered and sent in ranges, files whose
-// data follows at once, and directories. What an earlier attempt has left is recalled in slices, and a
+// data follows at once, and directories. What an earlier attempt has left is resumed in slices, and a
 // complete file is checked in slices.
 class Uploads {
  public:
@@ -134,7 +134,7 @@ class Uploads {
   bool receives() const { return state_ == State::receiving || state_ == State::discarding; }
   IncomingRange& incoming() { return incoming_; }
   const IncomingRange& incoming() const { return incoming_; }
-  bool works() const { return state_ == State::recalling || state_ == State::checking; }
+  bool works() const { return state_ == State::resuming || state_ == State::checking; }
   // True if the end of the connection cuts off an upload.
   bool are_cut_off() const;
   void go_on(Time now);  // makes the next slice
@@ -151,12 +151,12 @@ class Uploads {
     idle,
     receiving,   // a range
     discarding,  // the rest of a refused upload, or a range that is stored already
-    recalling,   // verifying the bytes that an earlier attempt left
+    resuming,    // verifying the bytes that an earlier attempt left
     checking,    // a complete upload
   };
 
   bool skips(std::string_view name, const FileWishes& wishes, const FileRefusal& refusal, Time now);
-  void recall_slice(Time now);
+  void resume_slice(Time now);
   void begin_check(std::shared_ptr<Upload> upload, ByteRange range, Time now);
   void check_slice(Time now);
   void done();
@@ -168,7 +168,7 @@ class Uploads {
   IncompleteUploads& incomplete_;
   State state_ = State::idle;
   IncomingRange incoming_;
-  std::shared_ptr<Upload> upload_;  // being recalled or checked
+  std::shared_ptr<Upload> upload_;  // being resumed or checked
   ByteRange checked_{};             // the range or the file whose check is under way
   bool is_whole_ = false;           // the upload is a whole file
   bool is_there_ = false;           // discarding: the range is stored already, and not refused

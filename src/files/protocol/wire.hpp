@@ -113,7 +113,7 @@ struct Offer {
   FileWishes wishes{};
   std::string name{};
   static void fields(auto& io, auto& m) {
-    io(Implied(m.wishes.outlives), m.size, m.id, m.wishes, m.wishes.source, m.name);
+    io(Implied(m.wishes.resumable), m.size, m.id, m.wishes, m.wishes.source, m.name);
   }
 };
 // A file whose data follows at once.

@@ -58,7 +58,7 @@ std::expected<bool, int> FileDigest::advance(const File& file, std::uint64_t end
   return done_ == size_;
 }
 
-DigestWorker::~DigestWorker() {
+BackgroundThread::~BackgroundThread() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -67,7 +67,7 @@ DigestWorker::~DigestWorker() {
   if (thread_.joinable()) thread_.join();
 }
 
-bool DigestWorker::take(std::function<void()> work) {
+bool BackgroundThread::take(std::function<void()> work) {
   {
     const std::lock_guard lock(mutex_);
     try {
@@ -81,17 +81,17 @@ bool DigestWorker::take(std::function<void()> work) {
   return true;
 }
 
-void DigestWorker::finish() {
+void BackgroundThread::finish() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return waiting_.empty() && !is_working_; });
 }
 
-std::size_t DigestWorker::waiting() const {
+std::size_t BackgroundThread::waiting() const {
   const std::lock_guard lock(mutex_);
   return waiting_.size();
 }
 
-void DigestWorker::run() {
+void BackgroundThread::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
     more_.wait(lock, [this] { return ending_ || !waiting_.empty(); });

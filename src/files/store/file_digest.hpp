@@ -64,10 +64,10 @@ class DigestedFile : public File {
 // A thread for tasks beside the threads that store: it reads spliced upload data again to digest it, or waits
 // for the disk. With a spare core, the digest then does not slow the transfer. The thread starts with the
 // first task.
-class DigestWorker {
+class BackgroundThread {
  public:
-  DigestWorker() = default;
-  ~DigestWorker();  // drops the tasks that have not begun
+  BackgroundThread() = default;
+  ~BackgroundThread();  // drops the tasks that have not begun
 
   // Adds a task, which must not throw. Any thread. False if no thread can be started: the caller then does
   // the work.

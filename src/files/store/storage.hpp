@@ -84,7 +84,7 @@ struct FileWishes {
   bool overwrites = false;       // replaces an existing file, if the storage allows that
   bool skips_existing = false;   // an existing file is no error: the upload is skipped
   bool makes_parents = false;    // makes the missing directories on the path
-  bool outlives = false;         // an interrupted upload stays on the disk, to be resumed
+  bool resumable = false;        // an interrupted upload stays on the disk, to be resumed
   bool synced = false;           // the file is on the disk before it counts as stored
   std::uint64_t source = 0;      // distinguishes sources of one name, size and time
   bool operator==(const FileWishes&) const = default;
@@ -140,14 +140,14 @@ class Upload {
   virtual bool finish(ByteRange range) = 0;
 
   // The data that an earlier attempt left of an upload that outlives an interruption.
-  struct Recall {
+  struct Resumption {
     std::uint64_t verified = 0;   // bytes, from the start of the file; when complete, taken and finished
     std::uint64_t discarded = 0;  // bytes that belonged to another source, or were damaged
     bool complete = false;        // true: the verification has ended
   };
   // Verifies one slice of those data. The caller repeats the call until the result is complete. No range can
   // be taken before that.
-  virtual Recall recall() = 0;
+  virtual Resumption resume() = 0;
   // Declares that no range follows. Fails if a range is missing; otherwise the caller must call check() until
   // it is complete. `digest`, if any, is the expected digest of the whole file.
   virtual FileAnswer<void> seal(const std::optional<Digest>& digest) = 0;

@@ -60,13 +60,13 @@ FileDownload::FileDownload(GetTransfer& owner, GetItem item)
     : owner_(owner), item_(std::move(item)), facts_(is_listed() ? item_.facts : std::nullopt) {}
 
 // The local path, for people.
-std::string FileDownload::path_here() const {
+std::string FileDownload::local_path() const {
   return printable(owner_.plan().folder + '/' + item_.file);
 }
 
 std::uint64_t FileDownload::kept() const {
   const std::lock_guard lock(mutex_);
-  return upload_ && recalled_ ? ranges_.done() : 0;
+  return upload_ && resumed_ ? ranges_.done() : 0;
 }
 
 std::optional<file::Facts> FileDownload::facts() const {
@@ -84,15 +84,14 @@ FileDownload::Work FileDownload::next(bool is_first) {
   if (is_over_) return {};
   if (!facts_) return {.task = std::exchange(asked_, true) ? Task::none : Task::ask};
   if (!std::exchange(begun_, true)) return {.task = Task::begin};
-  if (here_.file && !std::exchange(comparing_, true)) return {.task = Task::compare};
-  if (!upload_ && !here_.file) return {};
-  if (upload_ && !recalled_ && !std::exchange(recalling_, true))
-    return {.task = Task::recall, .into = upload_};
+  if (existing_.file && !std::exchange(comparing_, true)) return {.task = Task::compare};
+  if (!upload_ && !existing_.file) return {};
+  if (upload_ && !resumed_ && !std::exchange(resuming_, true)) return {.task = Task::resume, .into = upload_};
   // The digest is asked for on a connection of its own, so that the server makes it while the ranges arrive.
   // Until that connection is open, or without one, the first connection fetches ranges.
-  const bool fetches = is_first && !is_listed() && recalled_ && ranges_.any();
+  const bool fetches = is_first && !is_listed() && resumed_ && ranges_.any();
   if (!digest_ && !fetches && !std::exchange(asked_digest_, true)) return {.task = Task::digest};
-  if (!recalled_ || (is_listed() && !digest_)) return {};
+  if (!resumed_ || (is_listed() && !digest_)) return {};
   if (const auto range = ranges_.take()) return {.task = Task::range, .range = *range, .into = upload_};
   if (ranges_.complete() && digest_ && !std::exchange(checking_, true))
     return {.task = Task::check, .into = upload_};
@@ -109,7 +108,7 @@ void FileDownload::give_back(const Work& work, std::uint64_t came) {
   if (work.task == Task::ask) asked_ = false;
   if (work.task == Task::begin) begun_ = false;
   if (work.task == Task::compare) comparing_ = false;
-  if (work.task == Task::recall) recalling_ = false;
+  if (work.task == Task::resume) resuming_ = false;
   if (work.task == Task::digest) asked_digest_ = false;
   if (work.task == Task::range) ranges_.give_back(work.range);
   if (work.task == Task::check) checking_ = false;
@@ -131,7 +130,7 @@ void FileDownload::learned(const file::Facts& facts) {
 // Compares an existing file first, if it may be replaced and looks the same.
 void FileDownload::begin() {
   const file::Facts known = *facts();
-  if (!owner_.plan().wishes.overwrites || !may_be_here(known)) make_file(known);
+  if (!owner_.plan().wishes.overwrites || !find_existing(known)) make_file(known);
   owner_.announce();
 }
 
@@ -140,16 +139,16 @@ void FileDownload::make_file(const file::Facts& facts) {
   FileWishes wishes = owner_.plan().wishes;
   wishes.modified_ns = facts.modified_ns;
   wishes.mode = facts.mode.value_or(0644);
-  wishes.outlives = true;
+  wishes.resumable = true;
   wishes.source = source_number(item_.name, owner_.plan().server);
   auto upload = owner_.storage().upload({.name = item_.file, .size = facts.size, .id = 1, .wishes = wishes});
   if (!upload) {
     const bool exists = upload.error().error == FileError::exists;
     if (exists && wishes.skips_existing) return skip();
-    if (exists && may_be_here(facts)) return;
+    if (exists && find_existing(facts)) return;
     if (const std::string error = output_error(owner_.plan().folder + '/' + item_.file); !error.empty())
-      return give_up(fmt::format("{}: {}", path_here(), error));
-    std::string why = fmt::format("{}: {}", path_here(), error_name(upload.error().error));
+      return give_up(fmt::format("{}: {}", local_path(), error));
+    std::string why = fmt::format("{}: {}", local_path(), error_name(upload.error().error));
     if (!upload.error().text.empty()) why += " (" + upload.error().text + ")";
     if (exists) why += kAnother;
     if (upload.error().error == FileError::not_a_file) why += "; move it away, or choose another name (-o)";
@@ -169,72 +168,73 @@ void FileDownload::skip() {
   owner_.skipped(*this, size);
 }
 
-bool FileDownload::may_be_here(const file::Facts& facts) {
+bool FileDownload::find_existing(const file::Facts& facts) {
   auto here = owner_.storage().open(item_.file);
   if (!here || here->version.size != facts.size) return false;
   const FileVersion& version = here->version;
-  const bool looks_same = version.modified_ns == facts.modified_ns && facts.mode.value_or(0) == version.mode;
-  if (owner_.plan().wishes.overwrites && !looks_same) return false;
+  const bool same_metadata =
+      version.modified_ns == facts.modified_ns && facts.mode.value_or(0) == version.mode;
+  if (owner_.plan().wishes.overwrites && !same_metadata) return false;
   const std::lock_guard lock(mutex_);
-  here_ = std::move(*here);
-  digest_here_.emplace(facts.size);
+  existing_ = std::move(*here);
+  existing_digest_.emplace(facts.size);
   return true;
 }
 
 // Compares the existing file, and syncs it if the user wishes that, also if nothing of it is to be fetched.
 FileDownload::Compared FileDownload::compare() {
-  const auto through = digest_here_->advance(*here_.file);
+  const auto through = existing_digest_->advance(*existing_.file);
   if (through && !*through) return Compared::partly;
-  if (owner_.plan().wishes.synced && !synced_here_) {
+  if (owner_.plan().wishes.synced && !existing_sync_) {
     const auto entry = owner_.storage().sync(item_.file);
     if (!entry) return is_not_on_disk(entry.error());
-    synced_here_ = *entry;
+    existing_sync_ = *entry;
   }
-  const auto is_on_disk = synced_here_ ? synced_here_->is_on_disk() : true;
+  const auto is_on_disk = existing_sync_ ? existing_sync_->is_on_disk() : true;
   if (!is_on_disk) return is_not_on_disk(is_on_disk.error());
-  if (!*is_on_disk) return Compared::but_for_the_disk;
+  if (!*is_on_disk) return Compared::unsynced;
   {
     const std::lock_guard lock(mutex_);
     compared_ = true;
   }
-  judge_what_is_here();
+  judge_existing();
   owner_.announce();  // the connection is free for something else
   return Compared::completely;
 }
 
 FileDownload::Compared FileDownload::is_not_on_disk(const FileRefusal& refusal) {
-  give_up(fmt::format("{}: is here, but cannot be synced: {}", path_here(), error_name(refusal.error)));
+  give_up(fmt::format("{}: is here, but cannot be synced: {}", local_path(), error_name(refusal.error)));
   return Compared::completely;
 }
 
 // Decides once, although both digests may be complete at the same time, on two connections. A file that
 // cannot be read counts as another file.
-void FileDownload::judge_what_is_here() {
+void FileDownload::judge_existing() {
   bool same = false;
   {
     const std::lock_guard lock(mutex_);
     if (!compared_ || !digest_ || std::exchange(judged_, true)) return;
-    same = digest_here_->done() == facts_->size && digest_here_->value() == *digest_;
+    same = existing_digest_->done() == facts_->size && existing_digest_->value() == *digest_;
   }
   if (same) return skip();
   if (owner_.plan().wishes.overwrites) {
     make_file(*facts());
     return owner_.announce();
   }
-  give_up(fmt::format("{}: exists{}", path_here(), kAnother));
+  give_up(fmt::format("{}: exists{}", local_path(), kAnother));
 }
 
-void FileDownload::recalled(const Upload::Recall& recall) {
+void FileDownload::resumed(const Upload::Resumption& resumption) {
   {
     const std::lock_guard lock(mutex_);
-    recalled_ = true;
-    const std::uint64_t left = facts_->size - recall.verified;
-    const std::size_t connections = owner_.carriers(left);
+    resumed_ = true;
+    const std::uint64_t left = facts_->size - resumption.verified;
+    const std::size_t connections = owner_.connections_for(left);
     ranges_ = RangesLeft(facts_->size, connections);
-    ranges_.begin(recall.verified);
-    owner_.dial_carriers(connections);
-    owner_.count().there += recall.verified;
-    owner_.count().discarded += recall.discarded;
+    ranges_.begin(resumption.verified);
+    owner_.dial_for(connections);
+    owner_.count().there += resumption.verified;
+    owner_.count().discarded += resumption.discarded;
   }
   owner_.announce();
 }
@@ -244,7 +244,7 @@ void FileDownload::learned_digest(const Digest& digest) {
     const std::lock_guard lock(mutex_);
     digest_ = digest;
   }
-  judge_what_is_here();
+  judge_existing();
 }
 
 void FileDownload::digest_missed() {

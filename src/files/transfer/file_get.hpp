@@ -41,7 +41,7 @@ class FileDownload {
     ask,      // ask for the facts
     begin,    // make the local file by the facts
     compare,  // compare the file that exists here
-    recall,   // verify the bytes left here by an earlier attempt
+    resume,   // verify the bytes left here by an earlier attempt
     digest,   // ask for the digest of the whole file
     range,    // fetch a range
     check,    // check the whole file here
@@ -68,11 +68,11 @@ class FileDownload {
   void give_back(const Work& work, std::uint64_t came);  // `came`: bytes of a range that have arrived
   void learned(const file::Facts& facts);
   void begin();
-  void recalled(const Upload::Recall& recall);
+  void resumed(const Upload::Resumption& resumption);
   void learned_digest(const Digest& digest);
   void digest_missed();                        // the server has answered before, but not this question
   void give_up_digest(std::string_view what);  // `what`: verb of the server in the message
-  enum class Compared : std::uint8_t { partly, but_for_the_disk, completely };
+  enum class Compared : std::uint8_t { partly, unsynced, completely };
   Compared compare();  // compares one slice
   void finished(ByteRange range);
   void checked(const FileAnswer<Upload::Check>& check);
@@ -80,10 +80,10 @@ class FileDownload {
   void give_up(const std::string& why);
 
  private:
-  std::string path_here() const;
+  std::string local_path() const;
   void make_file(const file::Facts& facts);
-  bool may_be_here(const file::Facts& facts);
-  void judge_what_is_here();
+  bool find_existing(const file::Facts& facts);
+  void judge_existing();
   Compared is_not_on_disk(const FileRefusal& refusal);
   void skip();
   void forget();
@@ -96,12 +96,12 @@ class FileDownload {
   unsigned digests_missed_ = 0;
   std::shared_ptr<Upload> upload_;
   // The file that exists here, if it may be the wanted one: it has the same size.
-  OpenFile here_;
-  std::optional<FileDigest> digest_here_;
-  std::shared_ptr<StoredEntry> synced_here_;
+  OpenFile existing_;
+  std::optional<FileDigest> existing_digest_;
+  std::shared_ptr<StoredEntry> existing_sync_;
   bool begun_ = false, comparing_ = false, compared_ = false, judged_ = false;
   RangesLeft ranges_;
-  bool asked_ = false, recalling_ = false, recalled_ = false, asked_digest_ = false, checking_ = false;
+  bool asked_ = false, resuming_ = false, resumed_ = false, asked_digest_ = false, checking_ = false;
   bool is_over_ = false;
 };
 

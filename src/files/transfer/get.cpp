@@ -46,13 +46,13 @@ FileAnswer<void> wait_for_disk(StoredEntry& entry) {
 }
 
 // Returns the folders that contain a file of the plan, directly or further below.
-std::unordered_set<std::string_view> ways_to(const std::vector<GetItem>& items) {
-  std::unordered_set<std::string_view> ways;
+std::unordered_set<std::string_view> parents_of(const std::vector<GetItem>& items) {
+  std::unordered_set<std::string_view> parents;
   for (const GetItem& item : items) {
     std::string_view folder = split_name(item.file).folder;
-    while (!folder.empty() && ways.insert(folder).second) folder = split_name(folder).folder;
+    while (!folder.empty() && parents.insert(folder).second) folder = split_name(folder).folder;
   }
-  return ways;
+  return parents;
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ std::optional<file::Facts> GetTransfer::facts() const {
 }
 
 // Returns the number of connections for so many bytes, which is no more than the number of ranges.
-std::size_t GetTransfer::carriers(std::uint64_t bytes) const {
+std::size_t GetTransfer::connections_for(std::uint64_t bytes) const {
   return std::clamp<std::uint64_t>(RangesLeft::most_of(bytes), 1, plan_.connections(bytes));
 }
 
@@ -172,7 +172,7 @@ void GetTransfer::done(const FileDownload& file) {
 
 void GetTransfer::make_folders() {
   constexpr std::size_t kTogether = 256;  // folders that the disk takes as a group
-  const std::unordered_set<std::string_view> ways = ways_to(plan_.items);
+  const std::unordered_set<std::string_view> parents = parents_of(plan_.items);
   std::vector<std::shared_ptr<StoredEntry>> waiting;
   const auto settle = [&](const std::string& last) {
     for (const auto& entry : waiting)
@@ -182,10 +182,10 @@ void GetTransfer::make_folders() {
   };
   for (std::size_t i = 0; i < plan_.folders.size(); ++i) {
     const RemoteItem& folder = plan_.folders[i];
-    const bool is_way = ways.contains(folder.name);
+    const bool is_parent = parents.contains(folder.name);
     auto made = storage_.make_folder(folder.name, {.mode = folder.mode | kOwnersPermissions,
                                                    .overwrites = plan_.wishes.overwrites,
-                                                   .synced = plan_.wishes.synced && !is_way});
+                                                   .synced = plan_.wishes.synced && !is_parent});
     if (!made) {
       std::string why = fmt::format("{}/{}: {}", printable(plan_.folder), printable(folder.name),
                                     error_name(made.error().error));
@@ -194,7 +194,7 @@ void GetTransfer::make_folders() {
       continue;
     }
     const bool by_this = !(*made)->was_there();
-    if (by_this && !is_way) ++count().folders;
+    if (by_this && !is_parent) ++count().folders;
     if ((by_this || plan_.wishes.overwrites) && (folder.mode & kOwnersPermissions) != kOwnersPermissions)
       closed_.push_back(i);
     waiting.push_back(std::move(*made));

@@ -60,9 +60,9 @@ class GetTransfer : public Transfer {
 
   // For the files.
   TreeStorage& storage() { return storage_; }
-  std::size_t carriers(std::uint64_t bytes) const;
+  std::size_t connections_for(std::uint64_t bytes) const;
   void dial_another() { dial_more(1); }
-  void dial_carriers(std::size_t connections) { dial_more(connections - 1); }
+  void dial_for(std::size_t connections) { dial_more(connections - 1); }
   void renew(const FileDownload& file);  // asks the server for the facts again
   void skipped(const FileDownload& file, std::uint64_t bytes);
   void fetched(const FileDownload& file, const Digest& digest);

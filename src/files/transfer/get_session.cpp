@@ -17,13 +17,13 @@
 namespace joust::transfer {
 namespace {
 
-constexpr Duration kLookForDisk = std::chrono::milliseconds(2);
+constexpr Duration kDiskPoll = std::chrono::milliseconds(2);
 constexpr unsigned kMostChecks = 40;  // attempts to give the file its name
 constexpr int kMostSteps = 64;  // steps without a request to the server, such as for files that exist here
 
-constexpr std::size_t kMostAhead = 16;  // requests
-constexpr std::uint64_t kMostBytesAhead = 4 << 20;
-constexpr int kMostStepsAhead = 64;  // at a time
+constexpr std::size_t kMostPipelined = 16;  // requests
+constexpr std::uint64_t kMostPipelinedBytes = 4 << 20;
+constexpr int kMostPipelinedSteps = 64;  // at a time
 
 // The range that a connection fetches, asked for part by part: a rate limit makes the parts small.
 class RangeParts {
@@ -55,7 +55,7 @@ class RangeParts {
 
 constexpr std::size_t kMostFilesOnDisk = 64;  // files of a connection that wait for the disk
 
-// One connection that fetches. Its local work (recalling, comparing, checking) is done in slices too.
+// One connection that fetches. Its local work (resuming, comparing, checking) is done in slices too.
 class GetSession : public TransferSession {
  public:
   explicit GetSession(GetTransfer& getting) : TransferSession(getting), get_(getting) {}
@@ -80,20 +80,20 @@ class GetSession : public TransferSession {
   void take_part(Time now);
   void ask_for_part(Time now);
   bool take_work();
-  bool is_done_here() const;
+  bool is_local() const;
   enum class Step : std::uint8_t { done, goes_on, waits };
-  Step step_here(GetTransfer::Work& work);
-  Step recall(const GetTransfer::Work& work);
+  Step local_step(GetTransfer::Work& work);
+  Step resume(const GetTransfer::Work& work);
   Step compare(const GetTransfer::Work& work);
   Step check(GetTransfer::Work& work);
-  void look_at_disk(Time now);
+  void poll_disk(Time now);
   void take_error(const FileRefusal& refusal, Time now);
   void take_facts(const file::Facts& facts, Time now);
   void take_data(const file::Data& data, Time now);
   void take_end(const file::End& end, Time now);
   void done();
-  bool may_go_ahead() const;
-  void go_ahead(Time now);
+  bool may_pipeline() const;
+  void pipeline(Time now);
   bool seals(const GetTransfer::Work& work);
   bool reserves(const GetTransfer::Work& work);
   void ask(const GetTransfer::Work& work, ByteRange part);
@@ -107,12 +107,12 @@ class GetSession : public TransferSession {
   };
   std::deque<Waiting> on_disk_;
   // Requests for small files that follow the work in hand. The answers arrive in this order.
-  struct Ahead {
+  struct Pipelined {
     std::uint32_t request = 0;
     GetTransfer::Work work{};
   };
-  std::deque<Ahead> ahead_;
-  std::uint64_t bytes_ahead_ = 0;
+  std::deque<Pipelined> pipelined_;
+  std::uint64_t pipelined_bytes_ = 0;
   std::uint32_t asked_ = 0;    // the last request
   Duration wait_{};            // pause of the work that waits
   bool is_in_middle_ = false;  // interrupted, so that other connections get their turn
@@ -138,14 +138,14 @@ void GetSession::timed_out() {
   if (work_.task == Task::digest) work_.of->digest_missed();
 }
 
-bool GetSession::is_done_here() const {
-  return work_.task == Task::recall || work_.task == Task::compare || work_.task == Task::check;
+bool GetSession::is_local() const {
+  return work_.task == Task::resume || work_.task == Task::compare || work_.task == Task::check;
 }
 
 std::optional<Time> GetSession::due() const {
   std::optional<Time> due;
   if (waiting_) due = go_on_at_;
-  if (is_done_here() || is_in_middle_) due = next_slice_;
+  if (is_local() || is_in_middle_) due = next_slice_;
   for (const Waiting& waiting : on_disk_) due = earlier(due, waiting.at);
   return due;
 }
@@ -153,9 +153,9 @@ std::optional<Time> GetSession::due() const {
 void GetSession::requeue_work() {
   if (work_.task != Task::none)
     work_.of->give_back(work_, work_.range.size - std::min(work_.range.size, parts_.missing()));
-  for (const Ahead& ahead : std::exchange(ahead_, {})) ahead.work.of->give_back(ahead.work, 0);
+  for (const Pipelined& one : std::exchange(pipelined_, {})) one.work.of->give_back(one.work, 0);
   for (const Waiting& waiting : std::exchange(on_disk_, {})) waiting.work.of->give_back(waiting.work, 0);
-  bytes_ahead_ = 0;
+  pipelined_bytes_ = 0;
   done();
 }
 
@@ -166,7 +166,7 @@ bool GetSession::take_work() {
 }
 
 void GetSession::proceed(Time now) {
-  if (!on_disk_.empty()) look_at_disk(now);
+  if (!on_disk_.empty()) poll_disk(now);
   next_slice_ = now;
   is_in_middle_ = false;
   for (int steps = 0; work_.task != Task::none || take_work(); ++steps) {
@@ -174,31 +174,31 @@ void GetSession::proceed(Time now) {
     if (is_in_middle_) return;
     if (!is_begun_) begin(now);
     if (waiting_ && now >= go_on_at_) ask_for_part(now);
-    if (!is_done_here()) {
-      if (work_.task != Task::none) return go_ahead(now);
+    if (!is_local()) {
+      if (work_.task != Task::none) return pipeline(now);
       continue;
     }
-    const Step step = step_here(work_);
+    const Step step = local_step(work_);
     if (step == Step::goes_on) return;
     if (step == Step::waits) on_disk_.push_back({work_, now + wait_});
     done();
   }
 }
 
-void GetSession::look_at_disk(Time now) {
+void GetSession::poll_disk(Time now) {
   for (std::size_t left = on_disk_.size(); left > 0; --left) {
     Waiting waiting = std::move(on_disk_.front());
     on_disk_.pop_front();
-    const bool is_over = now >= waiting.at && step_here(waiting.work) == Step::done;
+    const bool is_over = now >= waiting.at && local_step(waiting.work) == Step::done;
     if (is_over) continue;
     if (now >= waiting.at) waiting.at = now + wait_;
     on_disk_.push_back(std::move(waiting));
   }
 }
 
-GetSession::Step GetSession::step_here(GetTransfer::Work& work) {
+GetSession::Step GetSession::local_step(GetTransfer::Work& work) {
   wait_ = Duration::zero();
-  if (work.task == Task::recall) return recall(work);
+  if (work.task == Task::resume) return resume(work);
   return work.task == Task::compare ? compare(work) : check(work);
 }
 
@@ -267,24 +267,24 @@ void GetSession::ask_for_part(Time now) {
   request_ = asked_;
 }
 
-GetSession::Step GetSession::recall(const GetTransfer::Work& work) {
-  const Upload::Recall recall = work.into->recall();
-  if (!recall.complete) return Step::goes_on;
-  work.of->recalled(recall);
+GetSession::Step GetSession::resume(const GetTransfer::Work& work) {
+  const Upload::Resumption resumption = work.into->resume();
+  if (!resumption.complete) return Step::goes_on;
+  work.of->resumed(resumption);
   return Step::done;
 }
 
 GetSession::Step GetSession::compare(const GetTransfer::Work& work) {
   const FileDownload::Compared so_far = work.of->compare();
   if (so_far == FileDownload::Compared::completely) return Step::done;
-  wait_ = kLookForDisk;
+  wait_ = kDiskPoll;
   return so_far == FileDownload::Compared::partly ? Step::goes_on : Step::waits;
 }
 
 GetSession::Step GetSession::check(GetTransfer::Work& work) {
   const auto check = work.into->check();
   if (check && !check->digest) {
-    wait_ = kLookForDisk;
+    wait_ = kDiskPoll;
     return check->waits ? Step::waits : Step::goes_on;
   }
   // Naming the file takes descriptors or memory, which are short at present.
@@ -377,41 +377,42 @@ void GetSession::on_store_failed(int error, Time now) {
   lose({Stage::local, error, why}, now);
 }
 
-// Ends the work in hand, and takes the next request of ahead_ in hand.
+// Ends the work in hand, and takes the next request of pipelined_ in hand.
 void GetSession::done() {
   work_ = {};
   is_begun_ = waiting_ = false;
-  if (ahead_.empty()) return;
-  request_ = ahead_.front().request;
-  work_ = std::move(ahead_.front().work);
-  ahead_.pop_front();
+  if (pipelined_.empty()) return;
+  request_ = pipelined_.front().request;
+  work_ = std::move(pipelined_.front().work);
+  pipelined_.pop_front();
   is_begun_ = true;
   found_ = false;
   parts_.begin(work_.range);
   parts_.next(UINT64_MAX);
-  bytes_ahead_ -= work_.range.size;
+  pipelined_bytes_ -= work_.range.size;
 }
 
-bool GetSession::may_go_ahead() const {
+bool GetSession::may_pipeline() const {
   return busy() && work_.of->is_listed() && !get_.limit().applies() && get_.was_answered() && !get_.over() &&
-         on_disk_.size() < kMostFilesOnDisk && ahead_.size() < kMostAhead && bytes_ahead_ < kMostBytesAhead;
+         on_disk_.size() < kMostFilesOnDisk && pipelined_.size() < kMostPipelined &&
+         pipelined_bytes_ < kMostPipelinedBytes;
 }
 
 // Asks for other small files meanwhile: a small file takes two requests, and on a slow link each answer takes
 // long.
-void GetSession::go_ahead(Time now) {
-  for (int steps = 0; may_go_ahead() && steps < kMostStepsAhead; ++steps) {
+void GetSession::pipeline(Time now) {
+  for (int steps = 0; may_pipeline() && steps < kMostPipelinedSteps; ++steps) {
     GetTransfer::Work work = get_.next(this, true);
     if (work.task == Task::none) return;
     if (work.task == Task::begin) {
       work.of->begin();
     } else if (work.task == Task::digest || (work.task == Task::range && reserves(work))) {
       ask(work, work.range);
-      bytes_ahead_ += work.range.size;
-      ahead_.push_back({asked_, std::move(work)});
-    } else if (work.task == Task::recall || work.task == Task::compare ||
+      pipelined_bytes_ += work.range.size;
+      pipelined_.push_back({asked_, std::move(work)});
+    } else if (work.task == Task::resume || work.task == Task::compare ||
                (work.task == Task::check && seals(work))) {
-      if (step_here(work) != Step::done) on_disk_.push_back({std::move(work), now + wait_});
+      if (local_step(work) != Step::done) on_disk_.push_back({std::move(work), now + wait_});
     }
   }
 }

@@ -175,8 +175,8 @@ std::string LargeSender::take(const file::Message& message) {
 // that may be replaced must have the same time and mode as well.
 void LargeSender::compare(const file::Facts& facts) {
   const LargeSource& large = *work_.large;
-  const bool has_looks = !is_to_compare() || has_same_looks(item().version, facts);
-  if (facts.size == large.version().size && has_looks) {
+  const bool same_metadata = !is_to_compare() || has_same_metadata(item().version, facts);
+  if (facts.size == large.version().size && same_metadata) {
     if (!large.is_digested()) return wait();
     const bool tells_enough = facts.digest && !send_.wishes().synced;
     if (!tells_enough && std::exchange(asked_, Asked::digest) == Asked::size) {

@@ -142,7 +142,7 @@ std::optional<Listing::Work> Listing::next() {
 
 void Listing::give_back(Work work) {
   const std::lock_guard lock(mutex_);
-  tree_.forget(work.coming);
+  tree_.forget(work.incoming);
   left_.push_front(std::move(work));
 }
 
@@ -150,7 +150,7 @@ bool Listing::may_go_on(Work& work, std::span<const FolderEntry> part) {
   std::string objection;
   {
     const std::lock_guard lock(mutex_);
-    objection = tree_.look_at(work.folder, part, work.coming);
+    objection = tree_.check_part(work.folder, part, work.incoming);
   }
   if (!objection.empty()) give_up(objection);
   return objection.empty();
@@ -165,7 +165,7 @@ void Listing::listed(Work work, const file::Facts& facts, std::vector<FolderEntr
   std::string objection;
   {
     const std::lock_guard lock(mutex_);
-    tree_.forget(work.coming);
+    tree_.forget(work.incoming);
     objection = tree_.add(work.folder, std::move(entries));
     if (objection.empty()) {
       for (std::string& folder : folders) left_.push_back({.folder = std::move(folder)});
@@ -204,7 +204,7 @@ void Listing::refused(Work work, const FileRefusal& refusal) {
     work.may_be_file = true;
     return give_back(std::move(work));
   }
-  const std::string name = tree_.name_there(work.folder);
+  const std::string name = tree_.remote_name(work.folder);
   const std::string why = words_of(name.empty() ? "the server's directory" : name, refusal);
   if (is_top(work)) return give_up(why);
   ++count().failed;

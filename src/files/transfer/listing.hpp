@@ -45,7 +45,7 @@ class Listing : public Transfer {
   struct Work {
     std::string folder{};      // below the name that was asked for; empty: that name
     bool may_be_file = false;  // the name is asked for as a file
-    RemoteTree::Coming coming{};
+    RemoteTree::Incoming incoming{};
   };
   std::optional<Work> next();
   void give_back(Work work);

@@ -26,58 +26,58 @@ std::string joined(std::string_view folder, std::string_view name) {
   return fmt::format("{}/{}", folder, name);
 }
 
-std::string RemoteTree::name_there(std::string_view below) const {
+std::string RemoteTree::remote_name(std::string_view below) const {
   return joined(top_, below);
 }
 
-std::string RemoteTree::called(const std::string& folder) const {
-  const std::string name = name_there(folder);
+std::string RemoteTree::display_name(const std::string& folder) const {
+  const std::string name = remote_name(folder);
   return name.empty() ? "the server's directory" : printable(name);
 }
 
 std::string RemoteTree::words_on(const std::string& folder, std::string_view what) const {
   return fmt::format("the server's list of {} is not to be trusted: {}",
-                     name_there(folder).empty() ? "its directory" : called(folder), what);
+                     remote_name(folder).empty() ? "its directory" : display_name(folder), what);
 }
 
 std::string RemoteTree::objection_to_entry(const std::string& folder, const FolderEntry& entry) const {
   std::string_view why = objection_to(entry.name);
   if (why.empty() && entry.name.contains('/')) why = "the name has more than one part";
   const std::string below = joined(folder, entry.name);
-  if (why.empty()) why = objection_to(name_there(below));
+  if (why.empty()) why = objection_to(remote_name(below));
   if (!why.empty()) return words_on(folder, fmt::format("it has '{}': {}", printable(entry.name), why));
   if (static_cast<std::size_t>(std::ranges::count(below, '/')) < limits_.depth) return {};
-  return fmt::format("{}: more than {} directories in one another", called(folder), limits_.depth);
+  return fmt::format("{}: more than {} directories in one another", display_name(folder), limits_.depth);
 }
 
 std::string RemoteTree::objection_to_size(const std::string& folder, std::size_t entries,
                                           std::uint64_t name_bytes) const {
   if (entries > limits_.entries)
     return fmt::format("{}: more than {} files and directories; take its directories one by one",
-                       called(folder), grouped(limits_.entries));
+                       display_name(folder), grouped(limits_.entries));
   if (name_bytes > limits_.name_bytes)
-    return fmt::format("{}: names of more than {}; take its directories one by one", called(folder),
+    return fmt::format("{}: names of more than {}; take its directories one by one", display_name(folder),
                        format_bytes(static_cast<double>(limits_.name_bytes)));
   return {};
 }
 
-std::string RemoteTree::look_at(const std::string& folder, std::span<const FolderEntry> part,
-                                Coming& coming) {
+std::string RemoteTree::check_part(const std::string& folder, std::span<const FolderEntry> part,
+                                   Incoming& incoming) {
   for (const FolderEntry& entry : part) {
     if (auto objection = objection_to_entry(folder, entry); !objection.empty()) return objection;
     const std::uint64_t bytes = joined(folder, entry.name).size();
-    ++coming.entries;
-    ++coming_.entries;
-    coming.name_bytes += bytes;
-    coming_.name_bytes += bytes;
+    ++incoming.entries;
+    ++incoming_.entries;
+    incoming.name_bytes += bytes;
+    incoming_.name_bytes += bytes;
   }
-  return objection_to_size(folder, items_.size() + coming_.entries, name_bytes_ + coming_.name_bytes);
+  return objection_to_size(folder, items_.size() + incoming_.entries, name_bytes_ + incoming_.name_bytes);
 }
 
-void RemoteTree::forget(Coming& coming) {
-  coming_.entries -= coming.entries;
-  coming_.name_bytes -= coming.name_bytes;
-  coming = {};
+void RemoteTree::forget(Incoming& incoming) {
+  incoming_.entries -= incoming.entries;
+  incoming_.name_bytes -= incoming.name_bytes;
+  incoming = {};
 }
 
 std::string RemoteTree::add(const std::string& folder, std::vector<FolderEntry> entries) {

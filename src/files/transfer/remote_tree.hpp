@@ -32,7 +32,7 @@ class RemoteTree {
   RemoteTree(std::string top, const TreeLimits& limits) : top_(std::move(top)), limits_(limits) {}
 
   // Returns the server's name of an item below the top.
-  std::string name_there(std::string_view below) const;
+  std::string remote_name(std::string_view below) const;
 
   // Adds all entries that are directly in one directory. Returns an objection, for people, or an empty text.
   // It objects to a name that leads elsewhere, to a name that occurs twice, and to more than the limits
@@ -40,14 +40,14 @@ class RemoteTree {
   std::string add(const std::string& folder, std::vector<FolderEntry> entries);
 
   // The entries of a directory that have arrived before its list is complete.
-  struct Coming {
+  struct Incoming {
     std::size_t entries = 0;
     std::uint64_t name_bytes = 0;
   };
   // Checks further entries of an incomplete list. Returns an objection, or an empty text. The entries count
   // until forget().
-  std::string look_at(const std::string& folder, std::span<const FolderEntry> part, Coming& coming);
-  void forget(Coming& coming);
+  std::string check_part(const std::string& folder, std::span<const FolderEntry> part, Incoming& incoming);
+  void forget(Incoming& incoming);
 
   const std::vector<RemoteItem>& items() const { return items_; }
   // Takes the items out. Each directory precedes its entries, and the entries of a directory are in the order
@@ -55,7 +55,7 @@ class RemoteTree {
   std::vector<RemoteItem> take_sorted();
 
  private:
-  std::string called(const std::string& folder) const;  // for people
+  std::string display_name(const std::string& folder) const;  // for people
   std::string words_on(const std::string& folder, std::string_view what) const;
   std::string objection_to_size(const std::string& folder, std::size_t entries,
                                 std::uint64_t name_bytes) const;
@@ -65,7 +65,7 @@ class RemoteTree {
   const TreeLimits limits_;
   std::vector<RemoteItem> items_;
   std::uint64_t name_bytes_ = 0, bytes_ = 0;
-  Coming coming_;  // the sum over all directories
+  Incoming incoming_;  // the sum over all directories
 };
 
 // Returns "a/b" for "a" and "b"; either may be empty.

@@ -314,14 +314,14 @@ void SendTransfer::finished(const Work& work) {
 void SendTransfer::folder_done(const Work& work, bool is_there) {
   if (work.is_last) return folders_.answered_last();
   const SourceItem& item = plan_.items[work.item];
-  const bool is_closed = item.is_on_way && (item.version.mode & kOwnersPermissions) != kOwnersPermissions;
+  const bool is_closed = item.is_parent && (item.version.mode & kOwnersPermissions) != kOwnersPermissions;
   if (folders_.answered(is_there && is_closed ? std::optional(work.item) : std::nullopt)) announce();
 }
 
 void SendTransfer::folder_is_there(const Work& work, bool by_this) {
   progressed();
   const std::lock_guard lock(mutex_);
-  if (by_this && !work.is_last && !plan_.items[work.item].is_on_way) ++count().folders;
+  if (by_this && !work.is_last && !plan_.items[work.item].is_parent) ++count().folders;
   folder_done(work, by_this || plan_.wishes.overwrites);
   item_done();
 }

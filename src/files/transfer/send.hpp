@@ -142,7 +142,7 @@ class SendTransfer : public Transfer {
   std::uint64_t kept_ = 0;  // bytes of large files that failed
   std::optional<Digest> digest_;
   std::atomic<bool> asks_first_{false};
-  DigestWorker worker_;  // destroyed first
+  BackgroundThread worker_;  // destroyed first
 };
 
 }  // namespace joust::transfer

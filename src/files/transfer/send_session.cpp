@@ -31,7 +31,7 @@ FileWishes wishes_for(const SendTransfer& send, const FileVersion& version) {
   return wishes;
 }
 
-bool has_same_looks(const FileVersion& version, const file::Facts& facts) {
+bool has_same_metadata(const FileVersion& version, const file::Facts& facts) {
   return facts.modified_ns == version.modified_ns &&
          (!facts.mode || (*facts.mode & kPermissionBits) == version.mode);
 }
@@ -151,10 +151,10 @@ void WholeSender::begin(const SendTransfer::Work& work) {
 void WholeSender::ask_for_folder(const SendTransfer::Work& work) {
   const SourceItem& item = send_.item(work.item);
   const FileWishes& wishes = send_.wishes();
-  const bool is_open = item.is_on_way && !work.is_last;
+  const bool is_open = item.is_parent && !work.is_last;
   const std::uint64_t check =
       connection_.ask(file::Folder{.mode = item.version.mode | (is_open ? kOwnersPermissions : 0),
-                                   .makes_parents = wishes.makes_parents && !item.is_inside,
+                                   .makes_parents = wishes.makes_parents && !item.is_nested,
                                    .synced = wishes.synced && !is_open,
                                    .name = item.name,
                                    .sets_mode = work.is_last || wishes.overwrites});
@@ -219,7 +219,7 @@ std::string WholeSender::take(const file::Message& message) {
 void WholeSender::compare(const Pending& pending, const file::Facts& facts) {
   const SendTransfer::Work& work = pending.work;
   const bool same = facts.digest == pending.digest;
-  const bool is_equal = same && has_same_looks(item_of(pending).version, facts);
+  const bool is_equal = same && has_same_metadata(item_of(pending).version, facts);
   if (send_.wishes().overwrites && !work.differs && !is_equal) return send_unasked(work);
   same ? note_there(send_, work, pending.digest, work.again) : note_other(send_, work);
 }
@@ -239,7 +239,7 @@ void WholeSender::refused(const Pending& pending, const FileRefusal& refusal) {
   const bool is_busy = refusal.error == FileError::busy;
   if (is_busy) send_.found_busy();
   // Its parent directory may be one that was put off.
-  const bool is_early = refusal.error == FileError::not_found && item.is_inside && send_.was_busy();
+  const bool is_early = refusal.error == FileError::not_found && item.is_nested && send_.was_busy();
   // Limited by time: any free connection asks again, and with many connections that is soon.
   if ((is_busy || is_early) && (work.give_up_at == Time{} || now < work.give_up_at)) {
     if (work.give_up_at == Time{}) work.give_up_at = now + kLongestBusy;
@@ -247,7 +247,7 @@ void WholeSender::refused(const Pending& pending, const FileRefusal& refusal) {
     return send_.put_off(work);
   }
   // A server without directories, or one that takes nothing, answers the same to the files in the directory.
-  if (refusal.error == FileError::not_permitted && item.is_on_way && !work.is_last && !replaces)
+  if (refusal.error == FileError::not_permitted && item.is_parent && !work.is_last && !replaces)
     return send_.folder_is_there(work, false);
   if (refusal.error == FileError::exists && !pending.asked && !item.is_folder)
     return ask({.work = work, .digest = pending.digest});

@@ -23,13 +23,13 @@ struct SendConnection {
 };
 
 // The time for which a busy server is asked. It may still hold the work that a lost connection has begun, or
-// have no place for more. It may need its idle limit, a minute, to notice that a connection is lost.
+// have no slot for more. It may need its idle limit, a minute, to notice that a connection is lost.
 inline constexpr Duration kLongestBusy = std::chrono::seconds(100);
 
 // The user's wishes for a file of this version.
 FileWishes wishes_for(const SendTransfer& send, const FileVersion& version);
 // True if the server's file has the time and mode that the server was asked to give it.
-bool has_same_looks(const FileVersion& version, const file::Facts& facts);
+bool has_same_metadata(const FileVersion& version, const file::Facts& facts);
 // True if the server has left an existing file as it is, as the user wishes.
 bool is_skipped(const SendTransfer& send, const file::Offered& offered);
 // Describes a refusal, for people.

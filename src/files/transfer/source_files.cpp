@@ -157,9 +157,9 @@ void arrange_folders(SourceList& list) {
       entered.emplace(folder);
   for (SourceItem& item : list.items) {
     if (!item.is_folder) continue;
-    item.is_on_way = entered.contains(item.name);
-    item.is_inside = seen.contains(std::string(split_name(item.name).folder));
-    ++(item.is_on_way ? list.ways : list.folders);
+    item.is_parent = entered.contains(item.name);
+    item.is_nested = seen.contains(std::string(split_name(item.name).folder));
+    ++(item.is_parent ? list.parents : list.folders);
   }
   std::ranges::stable_partition(list.items, &SourceItem::is_folder);
 }

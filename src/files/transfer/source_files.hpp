@@ -24,8 +24,8 @@ struct SourceItem {
   std::shared_ptr<const Fd> opened{};      // standard input, which has no path
   FileVersion version{};                   // the version when it was found
   bool is_folder = false;                  // a directory
-  bool is_on_way = false;                  // a directory, and entries of it are sent
-  bool is_inside = false;                  // a directory in another one that is sent
+  bool is_parent = false;                  // a directory, and entries of it are sent
+  bool is_nested = false;                  // a directory in another one that is sent
 };
 
 struct SourceList {
@@ -34,9 +34,9 @@ struct SourceList {
   std::vector<std::string> missing{};  // entries that cannot be sent, and why
   std::uint64_t bytes = 0;
   std::size_t folders = 0;  // items that are directories, below which nothing is sent
-  std::size_t ways = 0;     // items that are other directories
+  std::size_t parents = 0;  // items that are other directories
 
-  std::size_t files() const { return items.size() - folders - ways; }
+  std::size_t files() const { return items.size() - folders - parents; }
 };
 
 // Lists the files that these paths name. With `recursive` it lists the files below directories too, and

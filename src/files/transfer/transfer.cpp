@@ -51,10 +51,10 @@ void Transfer::no_longer_first(const void* session) {
 std::string Transfer::words_on(const Failure& failure) const {
   if (was_answered()) return describe(failure);
   if (failure.stage == Stage::timeout)
-    return fmt::format("{}: {}{}", asked_.address, failure.detail, asked_.if_silent);
-  if (failure.stage == Stage::verify) return asked_.address + ": " + failure.detail;
+    return fmt::format("{}: {}{}", server_.address, failure.detail, server_.if_silent);
+  if (failure.stage == Stage::verify) return server_.address + ": " + failure.detail;
   const bool is_closed = failure.stage == Stage::receive || failure.stage == Stage::send;
-  return is_closed ? asked_.address + ": " + describe(failure) + asked_.if_closed : describe(failure);
+  return is_closed ? server_.address + ": " + describe(failure) + server_.if_closed : describe(failure);
 }
 
 // True if a retry cannot help: the peer has never understood the protocol, or has another token.

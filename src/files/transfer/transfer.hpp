@@ -38,7 +38,7 @@ struct Counts {
 };
 
 // The address of the server, and the likely reasons if it never answers. For people.
-struct Asked {
+struct ServerHints {
   std::string address = "the server";
   std::string if_silent{}, if_closed{};  // appended to the failure
 };
@@ -57,10 +57,10 @@ class Transfer : public Service {
 
   Publications* publications() override { return &publications_; }
   // Sets how many connections are dialled. Call before the first connection.
-  void expect(DialPlan dials, Asked asked = {}) {
+  void expect(DialPlan dials, ServerHints server = {}) {
     dials_ = dials.first;
     vacant_ = dials.later;
-    asked_ = std::move(asked);
+    server_ = std::move(server);
   }
   std::size_t dials() const { return dials_; }
   void not_opened(const Failure& failure, Time now) override;
@@ -129,7 +129,7 @@ class Transfer : public Service {
   std::size_t dials_ = 1;
   std::size_t vacant_ = 0;  // connections that may be dialled later
   std::size_t wanted_ = 0;  // of vacant_, those that are to be dialled now
-  Asked asked_;
+  ServerHints server_;
   std::size_t refused_ = 0;           // connections refused before one was open
   std::optional<Time> first_silent_;  // when a connection was lost without an answer
   bool was_reached_ = false;

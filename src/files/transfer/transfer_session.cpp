@@ -169,7 +169,7 @@ void TransferSession::on_drain(Time /*now*/) {
   leave();
 }
 
-// Gives up the lead, so that another session may lead.
+// Lets another session become the first one.
 void TransferSession::leave() {
   if (std::exchange(is_known_, false)) transfer_.heard_last();
   transfer_.no_longer_first(this);

@@ -31,7 +31,7 @@ TEST_F(FileOffers, FreesTheFileOfALostConnectionThatHasSealedIt) {
   const auto say = [now](ServerSession& session, const std::string& bytes) {
     EXPECT_EQ(deliver(as_bytes(bytes), session, now), bytes.size());
   };
-  say(*second, offer("new", text, {.outlives = true}));
+  say(*second, offer("new", text, {.resumable = true}));
   say(first, range("new", text, {1 << 20, 3 << 20}, 1));
   say(first, range("new", text, {4 << 20, 4 << 20}, 2));
   say(*second, range("new", text, {0, 1 << 20}, 2));
@@ -40,7 +40,7 @@ TEST_F(FileOffers, FreesTheFileOfALostConnectionThatHasSealedIt) {
   EXPECT_FALSE(fs::exists(path("new")));
   second.reset();
   digests_ = 0;
-  const Message answer = ask(wire({1, Offer{text.size(), 10, {.outlives = true}, "new"}})).messages.at(0);
+  const Message answer = ask(wire({1, Offer{text.size(), 10, {.resumable = true}, "new"}})).messages.at(0);
   EXPECT_TRUE(std::holds_alternative<Offered>(answer.body)) << describe(answer);
 }
 

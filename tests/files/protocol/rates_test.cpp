@@ -113,7 +113,7 @@ TEST_F(FileRates, AConnectionIsNotToBlameForAnUploadThatIsComplete) {
            data(text.substr(0, 1000), request) + end(1000, request);
   };
   TimedPeer first(server()), second(server());
-  second.say(wire({1, Offer{2000, 9, {.outlives = true}, "new"}}));
+  second.say(wire({1, Offer{2000, 9, {.resumable = true}, "new"}}));
   first.say(range(1, 0));
   second.say(range(2, 1000) + wire({3, Seal{2000, 9, joust::test::digest_of(text), "new"}}));
   EXPECT_EQ(joust::test::text_of(path("new")), text);
@@ -175,7 +175,7 @@ TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenWhileOtherFilesCome) {
   storage({.most_uploads = 2});
   const std::string text(100'000, 't');
   TimedPeer peer(server());
-  peer.say(wire({1, Offer{2000, 9, {.outlives = true}, "given up"}}));
+  peer.say(wire({1, Offer{2000, 9, {.resumable = true}, "given up"}}));
   peer.read_all();
   peer.pass(seconds(55));
   peer.say(upload_head("new", text.size(), {0, text.size()}, 2) + wire({2, Data{100'000}}));
@@ -194,14 +194,14 @@ TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenWhileOtherFilesCome) {
 // Between two files, too.
 TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenAfterAnotherFile) {
   TimedPeer peer(server());
-  peer.say(wire({1, Offer{2000, 9, {.outlives = true}, "given up"}}));
+  peer.say(wire({1, Offer{2000, 9, {.resumable = true}, "given up"}}));
   peer.pass(seconds(30));
   peer.say(wire({2, Fragment{{0, 3}, "old"}}));
   peer.read_all();
   peer.pass(seconds(40));
   EXPECT_FALSE(peer.ended()) << peer.session().complaint();
   EXPECT_TRUE(has_room());
-  peer.say(wire({3, Offer{2000, 10, {.outlives = true}, "given up"}}));
+  peer.say(wire({3, Offer{2000, 10, {.resumable = true}, "given up"}}));
   peer.read_all();
   EXPECT_FALSE(has_room()) << "it is offered again";
   peer.pass(seconds(70));
@@ -212,7 +212,7 @@ TEST_F(FileRates, AnOfferThatIsGivenUpIsForgottenAfterAnotherFile) {
 // The sender reads it from a slow disk before it can seal it.
 TEST_F(FileRates, AnUploadThatIsThereWaitsForItsSendersDigest) {
   const std::string text(4'000'000, 't');
-  const FileWishes wishes{.outlives = true};
+  const FileWishes wishes{.resumable = true};
   for (const bool grows : {false, true}) {
     TimedPeer peer(server());
     peer.say(wire({1, Offer{text.size(), 9, wishes, "slow"}}));

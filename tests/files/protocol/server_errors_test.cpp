@@ -42,7 +42,7 @@ class FaultyUpload : public Upload {
   void give_back(ByteRange range) noexcept override { told_ += "back " + std::to_string(range.size) + ";"; }
   void stored(ByteRange, Bytes) override {}
   bool finish(ByteRange) override { return true; }
-  Recall recall() override { return {.complete = true}; }
+  Resumption resume() override { return {.complete = true}; }
   FileAnswer<void> seal(const std::optional<Digest>&) override { return {}; }
   FileAnswer<Check> check() override { return Check{0, Digest{}}; }
   std::uint64_t left_to_check() const override { return 0; }

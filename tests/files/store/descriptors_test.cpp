@@ -24,20 +24,20 @@ TEST_F(Descriptors, OfAnUploadAreNoMoreThanAreReckonedWith) {
   storage();
   const std::uint64_t before = open_now();
   UploadRequest all = request();
-  all.wishes->outlives = false;
+  all.wishes->resumable = false;
   {
     const auto whole = storage().upload(all).value();
     EXPECT_EQ(open_now(), before + descriptors::kOfWhole);
   }
   {
     const auto upload = begin();
-    recall(*upload);
+    resume(*upload);
     EXPECT_EQ(open_now(), before + descriptors::kOfUpload - 1) << "there is no journal yet";
     upload_text(*upload, 0, 4 * kMiB);
     EXPECT_EQ(open_now(), before + descriptors::kOfUpload);
   }
   const auto resumed = begin();
-  EXPECT_GT(recall(*resumed).verified, 0U);
+  EXPECT_GT(resume(*resumed).verified, 0U);
   EXPECT_EQ(open_now(), before + descriptors::kOfUpload);
 }
 

@@ -11,22 +11,22 @@
 namespace joust {
 namespace {
 
-TEST(DigestWorker, DoesOneThingAfterTheOther) {
+TEST(BackgroundThread, DoesOneThingAfterTheOther) {
   std::string done;
   std::promise<void> all;
-  DigestWorker worker;
+  BackgroundThread worker;
   for (const char name : {'a', 'b', 'c'}) EXPECT_TRUE(worker.take([&done, name] { done += name; }));
   EXPECT_TRUE(worker.take([&all] { all.set_value(); }));
   all.get_future().wait();
   EXPECT_EQ(done, "abc");
 }
 
-TEST(DigestWorker, FinishesWhatItHasBegunAndDropsTheRest) {
+TEST(BackgroundThread, FinishesWhatItHasBegunAndDropsTheRest) {
   std::promise<void> begun, go_on;
   bool finished = false, dropped = true;
   std::thread later;
   {
-    DigestWorker worker;
+    BackgroundThread worker;
     worker.take([&] {
       begun.set_value();
       go_on.get_future().wait();

@@ -32,7 +32,7 @@ class Folders : public test::PartialUploadTest {
   // The call fails that follows `passed` others: the first is the file's own.
   FileError without_sync(std::string_view name, std::uint64_t passed, int error = ENOMEM) {
     const auto upload = storage().upload(deep(name)).value();
-    recall(*upload);
+    resume(*upload);
     EXPECT_TRUE(upload->seal(digest_of("")));
     const Failing failing(Call::fsync, error, 1, passed);
     const auto checked = check(*upload);

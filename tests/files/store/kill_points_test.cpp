@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "failing_calls.hpp"
-#include "forked.hpp"
 #include "files/store/partial_fixture.hpp"
+#include "forked.hpp"
 
 namespace joust {
 namespace {
@@ -36,7 +36,7 @@ class KillPoints : public test::PartialUploadTest, public testing::WithParamInte
     UploadRequest request = this->request();
     request.wishes->synced = true;
     request.wishes->overwrites = GetParam().replaces;
-    request.wishes->outlives = GetParam().is_large;
+    request.wishes->resumable = GetParam().is_large;
     if (!GetParam().is_large) request.digest = digest_of(small_);
     if (!GetParam().is_large) request.size = small_.size();
     return request;
@@ -55,7 +55,7 @@ class KillPoints : public test::PartialUploadTest, public testing::WithParamInte
     }
     Upload& upload = **begun;
     if (GetParam().is_large) {
-      upload_text(upload, recall(upload).verified, text_.size());
+      upload_text(upload, resume(upload).verified, text_.size());
       return seal(upload).has_value();
     }
     if (!upload.take({0, small_.size()})) return false;

@@ -53,7 +53,7 @@ class AsNobody {
 
 TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWith) {
   auto upload = storage().upload(synced()).value();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   EXPECT_EQ(hidden().size(), 2U);
   const Failing failing(Call::fsync, EIO, 1);
@@ -68,7 +68,7 @@ TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWith) {
     again = storage().upload(synced());
   }
   ASSERT_TRUE(again);
-  EXPECT_EQ(recall(**again).verified, 0U) << "the same command starts over";
+  EXPECT_EQ(resume(**again).verified, 0U) << "the same command starts over";
 }
 
 // The connection is lost while a thread waits for the disk: it alone is told.
@@ -77,7 +77,7 @@ TEST_F(PartialFaults, WhatTheDiskHasNotTakenIsNotGoneOnWithIfNobodyIsTold) {
     UploadRequest request = synced();
     request.id = others_hold_it ? 2 : 1;  // another one: the thread may hold the first for a moment yet
     auto upload = storage().upload(request).value();
-    recall(*upload);
+    resume(*upload);
     upload_text(*upload, 0, text_.size());
     const Failing failing(Call::fsync, EIO, 1);
     ASSERT_TRUE(upload->seal(digest_of(text_)));
@@ -94,7 +94,7 @@ TEST_F(PartialFaults, AFileSystemWithoutLocksIsGoodEnough) {
   for (const int error : {ENOLCK, EOPNOTSUPP}) {
     const Failing failing(Call::flock, error);
     auto upload = storage().upload(request()).value();
-    recall(*upload);
+    resume(*upload);
     upload_text(*upload, 0, 4 * kMiB);
     upload.reset();
     EXPECT_GE(goes_on(4 * kMiB), 3 * kMiB);
@@ -105,20 +105,20 @@ TEST_F(PartialFaults, AFileSystemWithoutLocksIsGoodEnough) {
 TEST_F(PartialFaults, NoRangeIsTakenBeforeTheRecallIsComplete) {
   put_back(killed_after(6 * kMiB));
   auto upload = begin();
-  EXPECT_FALSE(upload->recall().complete);
+  EXPECT_FALSE(upload->resume().complete);
   EXPECT_EQ(upload->take({0, kMiB}).error().error, FileError::busy);
   EXPECT_EQ(upload->seal(digest_of(text_)).error().error, FileError::malformed);
-  const auto recalled = recall(*upload);
-  EXPECT_GE(recalled.verified, 5 * kMiB);
+  const auto resumed = resume(*upload);
+  EXPECT_GE(resumed.verified, 5 * kMiB);
   EXPECT_EQ(upload->take({0, kMiB}).error().error, FileError::overlap);
-  upload_text(*upload, recalled.verified, text_.size());
+  upload_text(*upload, resumed.verified, text_.size());
   EXPECT_TRUE(seal(*upload));
   EXPECT_EQ(text_of(path("new")), text_);
 }
 
 TEST_F(PartialFaults, NobodyElseReadsWhatIsUnderWay) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 4 * kMiB);
   for (int interrupted = 0; interrupted < 2; ++interrupted) {
     EXPECT_EQ(hidden().size(), 2U);
@@ -127,7 +127,7 @@ TEST_F(PartialFaults, NobodyElseReadsWhatIsUnderWay) {
   }
   UploadRequest whole = request(2);
   whole.name = "whole";
-  whole.wishes->outlives = false;
+  whole.wishes->resumable = false;
   upload = storage().upload(whole).value();
   EXPECT_EQ(hidden().size(), 2U) << "what comes whole has no name at all";
 }
@@ -136,7 +136,7 @@ TEST_F(PartialFaults, AReadOnlyFileWhoseNameWasTakenIsOpenedAgain) {
   UploadRequest read_only = request();
   read_only.wishes->mode = 0444;
   auto upload = storage().upload(read_only).value();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   std::ofstream(path("new")) << "in the way";
   EXPECT_EQ(seal(*upload).error().error, FileError::exists);
@@ -148,9 +148,9 @@ TEST_F(PartialFaults, AReadOnlyFileWhoseNameWasTakenIsOpenedAgain) {
 
 TEST_F(PartialFaults, AFolderThatMayNotBeWrittenToIsNotCalledMissing) {
   fs::permissions(folder_.path(), fs::perms::all);
-  for (const bool outlives : {true, false}) {
+  for (const bool resumable : {true, false}) {
     UploadRequest wanted = request();
-    wanted.wishes->outlives = outlives;
+    wanted.wishes->resumable = resumable;
     fs::permissions(path("."), fs::perms{0555});
     const AsNobody nobody;
     const auto upload = storage().upload(wanted);
@@ -172,7 +172,7 @@ TEST_F(PartialFaults, NamesInAFolderThatMayNotBeReadAreOnTheDiskToo) {
     const auto send_synced = [&](const char* name) {
       UploadRequest wanted = synced();
       wanted.name = name;
-      wanted.wishes->outlives = false;
+      wanted.wishes->resumable = false;
       auto upload = storage().upload(wanted).value();
       upload_text(*upload, 0, text_.size());
       const auto done = check(*upload);
@@ -205,7 +205,7 @@ TEST_F(PartialFaults, AReadOnlyFileOfAKilledProcessIsOpenedAgain) {
 // The temporary name is free as soon as the final one is taken.
 TEST_F(PartialFaults, TheJournalOfTheNextSenderStays) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   const std::string journal = hidden_path(kJournal);
   fs::remove(journal);
@@ -216,7 +216,7 @@ TEST_F(PartialFaults, TheJournalOfTheNextSenderStays) {
 
 TEST_F(PartialFaults, AFileThatHasAnotherNameLosesNothing) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 4 * kMiB + 12345);
   fs::rename(hidden_path(kPartial), path("kept"));
   upload.reset();
@@ -236,7 +236,7 @@ TEST_F(PartialFaults, ASecondNameOfThePublishedFileIsNoObstacle) {
   auto upload = storage().upload(again);
   ASSERT_TRUE(upload) << upload.error().text;
   EXPECT_EQ(fs::file_size(path("new")), 4 * kMiB) << "the published one";
-  recall(**upload);
+  resume(**upload);
   upload_text(**upload, 0, text_.size());
   EXPECT_TRUE(seal(**upload));
   EXPECT_EQ(text_of(path("new")), text_);
@@ -247,7 +247,7 @@ TEST_F(PartialFaults, WhatNobodyChecksAnyMoreIsFreeForTheNext) {
   const std::uint64_t limit = 16 * kMiB;
   storage({.most_stored = limit});
   const auto first = begin(1);
-  recall(*first);
+  resume(*first);
   upload_text(*first, 0, text_.size());
   ASSERT_TRUE(first->seal(digest_of(text_)));
   EXPECT_EQ(storage().upload(request(2)).error().error, FileError::busy);
@@ -260,7 +260,7 @@ TEST_F(PartialFaults, WhatNobodyChecksAnyMoreIsFreeForTheNext) {
 TEST_F(PartialFaults, TheWorkerGoesOnBehindWhatWasThere) {
   put_back(killed_after(3 * kMiB));
   auto upload = begin();
-  const std::uint64_t from = recall(*upload).verified;
+  const std::uint64_t from = resume(*upload).verified;
   ASSERT_GE(from, 2 * kMiB);
   const ByteRange rest{from, text_.size() - from};
   ASSERT_TRUE(upload->take(rest));

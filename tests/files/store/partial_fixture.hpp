@@ -28,13 +28,13 @@ class PartialUploadTest : public StorageTest {
     return {.name = "new",
             .size = text_.size(),
             .id = id,
-            .wishes = FileWishes{.modified_ns = 1'234'567'890'987'654'321, .mode = 0640, .outlives = true}};
+            .wishes = FileWishes{.modified_ns = 1'234'567'890'987'654'321, .mode = 0640, .resumable = true}};
   }
   std::shared_ptr<Upload> begin(std::uint64_t id = 1) { return storage().upload(request(id)).value(); }
 
-  static Upload::Recall recall(Upload& upload) {
+  static Upload::Resumption resume(Upload& upload) {
     for (;;)
-      if (const auto step = upload.recall(); step.complete) return step;
+      if (const auto step = upload.resume(); step.complete) return step;
   }
   // From `from` on, in parts as an engine stores them.
   void upload_text(Upload& upload, std::uint64_t from, std::uint64_t to) {
@@ -59,7 +59,7 @@ class PartialUploadTest : public StorageTest {
   // What a process that is killed after so many bytes leaves.
   std::map<std::string, std::string> killed_after(std::uint64_t bytes) {
     auto upload = begin();
-    recall(*upload);
+    resume(*upload);
     upload_text(*upload, 0, bytes);
     auto left = hidden();
     upload.reset();
@@ -73,15 +73,15 @@ class PartialUploadTest : public StorageTest {
   // The next attempt takes over at most `most` bytes, and comes to the right file.
   std::uint64_t goes_on(std::uint64_t most, std::uint64_t id = 1) {
     auto upload = begin(id);
-    const auto recalled = recall(*upload);
-    EXPECT_LE(recalled.verified, most);
-    upload_text(*upload, recalled.verified, text_.size());
+    const auto resumed = resume(*upload);
+    EXPECT_LE(resumed.verified, most);
+    upload_text(*upload, resumed.verified, text_.size());
     EXPECT_TRUE(seal(*upload));
     upload.reset();
     EXPECT_EQ(text_of(path("new")), text_);
     EXPECT_TRUE(hidden().empty());
     std::filesystem::remove(path("new"));
-    return recalled.verified;
+    return resumed.verified;
   }
   static constexpr std::string_view kPartial = ".joust-partial-", kJournal = ".joust-journal-";
   static std::string& of_kind(std::map<std::string, std::string>& files, std::string_view kind) {

@@ -24,7 +24,7 @@ class PartialQuota : public test::PartialUploadTest {
     request.name = name;
     request.from.address = from;
     auto upload = storage().upload(request).value();
-    const std::uint64_t there = recall(*upload).verified;
+    const std::uint64_t there = resume(*upload).verified;
     upload_text(*upload, there, there + kMiB);
     return there;
   }
@@ -36,7 +36,7 @@ TEST_F(PartialQuota, CountsOnceInTheQuota) {
   storage({.most_stored = limit});
   for (int attempt = 0; attempt < 5; ++attempt) {
     auto upload = begin();
-    recall(*upload);
+    resume(*upload);
     if (attempt == 0) upload_text(*upload, 0, 4 * kMiB);
     upload.reset();
     EXPECT_LE(storage().quota().left(), limit - 3 * kMiB);
@@ -75,7 +75,7 @@ TEST_F(PartialQuota, GoesWhereItsNameComesAgainAsASmallFile) {
   const std::uint64_t limit = 16 * kMiB;
   storage({.most_stored = limit});
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 4 * kMiB);
   upload.reset();
   EXPECT_EQ(storage().unfinished(), 1U);
@@ -115,7 +115,7 @@ class LargestFile {
 // A sender that is told of the shortage asks once more.
 TEST_F(PartialQuota, IsSealedAgainAfterAShortageOfDescriptors) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
@@ -136,7 +136,7 @@ TEST_F(PartialQuota, CountsWhatWasLeftOutOfItsGroup) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     storage({.most_stored = limit});
     auto upload = storage().upload(synced).value();
-    recall(*upload);
+    resume(*upload);
     upload_text(*upload, 0, text_.size());
     ASSERT_TRUE(upload->seal(digest_of(text_)));
     static_cast<void>(upload->check());
@@ -156,7 +156,7 @@ TEST_F(PartialQuota, CountsInTheQuotaWhileItIsRefused) {
   const std::uint64_t limit = 16 * kMiB;
   storage({.most_stored = limit, .write = FileWrite::mmap});
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 4 * kMiB);
   upload.reset();
   const std::uint64_t left = storage().quota().left();

@@ -19,7 +19,7 @@ using PartialUpload = test::PartialUploadTest;
 
 TEST_F(PartialUpload, HasTheSourcesTimeAndModeInTheEnd) {
   auto upload = begin();
-  EXPECT_EQ(recall(*upload).verified, 0U);
+  EXPECT_EQ(resume(*upload).verified, 0U);
   upload_text(*upload, 0, text_.size());
   EXPECT_FALSE(fs::exists(path("new"))) << "before it is sealed";
   ASSERT_TRUE(seal(*upload));
@@ -35,7 +35,7 @@ TEST_F(PartialUpload, IsOnTheDiskBeforeItHasItsName) {
   UploadRequest synced = request();
   synced.wishes->synced = true;
   auto upload = storage().upload(synced).value();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   ASSERT_TRUE(seal(*upload));
   EXPECT_EQ(text_of(path("new")), text_);
@@ -43,7 +43,7 @@ TEST_F(PartialUpload, IsOnTheDiskBeforeItHasItsName) {
 
 TEST_F(PartialUpload, GoesOnAfterAnInterruption) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 4 * kMiB);
   upload.reset();
   EXPECT_EQ(hidden().size(), 2U) << "the file and its journal stay";
@@ -73,7 +73,7 @@ TEST_F(PartialUpload, GoesWhenTheFileThatItWasToReplaceIsWanted) {
 TEST_F(PartialUpload, GoesOnBeforeBytesThatAreNotTheSources) {
   for (const bool distrusted : {false, true}) {
     auto upload = begin();
-    recall(*upload);
+    resume(*upload);
     upload_text(*upload, 0, 2 * kMiB);
     const ByteRange range{2 * kMiB, 4 * kMiB};
     ASSERT_TRUE(upload->take(range));
@@ -92,7 +92,7 @@ TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
   std::uint64_t there = 0;
   while (there + kMiB < text_.size()) {
     auto upload = begin();
-    ASSERT_EQ(recall(*upload).verified, there);
+    ASSERT_EQ(resume(*upload).verified, there);
     const std::uint64_t more = there == 0 ? kMiB : kLittle;
     upload_text(*upload, there, there + more);
     there += more;
@@ -106,7 +106,7 @@ TEST_F(PartialUpload, GoesOnWithTheLeastThatHasCome) {
 TEST_F(PartialUpload, KeepsNothingBelowTheFirstMiB) {
   const std::uint64_t before = storage().quota().left();
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, kMiB - 1);
   upload.reset();
   EXPECT_TRUE(hidden().empty());
@@ -118,7 +118,7 @@ TEST_F(PartialUpload, KeepsNothingBelowTheFirstMiB) {
 TEST_F(PartialUpload, GoesOnWithWhatNobodyHasSeen) {
   storage({.write = FileWrite::splice});
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   ASSERT_TRUE(upload->take({0, kMiB * 3 / 2}));
   test::store(*upload, text_, {0, kMiB * 3 / 2}, false);
   upload->finish({0, kMiB * 3 / 2});
@@ -129,7 +129,7 @@ TEST_F(PartialUpload, GoesOnWithWhatNobodyHasSeen) {
 // The rest of a lost range may come with other bytes than before.
 TEST_F(PartialUpload, DigestsOnlyALostRangeAgain) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 2 * kMiB);
   upload_text(*upload, 2 * kMiB, 3 * kMiB);
   const ByteRange range{3 * kMiB, 2 * kMiB};
@@ -153,7 +153,7 @@ TEST_F(PartialUpload, GivesItsNameToNothingBehindTheFile) {
 
 TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, 6 * kMiB);
   EXPECT_EQ(upload->seal(digest_of(text_)).error().error, FileError::malformed);
   upload_text(*upload, 6 * kMiB, text_.size());
@@ -162,7 +162,7 @@ TEST_F(PartialUpload, IsSealedOnlyWhereAllIsThere) {
 
 TEST_F(PartialUpload, NamesNothingWithAnotherDigestAndStartsOver) {
   auto upload = begin();
-  recall(*upload);
+  resume(*upload);
   upload_text(*upload, 0, text_.size());
   ASSERT_TRUE(upload->seal(digest_of("something else")));
   EXPECT_EQ(check(*upload).error().error, FileError::digest_differs);
@@ -180,9 +180,9 @@ TEST_F(PartialUpload, StartsOverForAnotherSource) {
     if (difference == 1) other.wishes->source = 9;
     if (difference == 2) other.size += 1;
     auto upload = storage().upload(other).value();
-    const auto recalled = recall(*upload);
-    EXPECT_EQ(recalled.verified, 0U);
-    EXPECT_GT(recalled.discarded, 0U);
+    const auto resumed = resume(*upload);
+    EXPECT_EQ(resumed.verified, 0U);
+    EXPECT_GT(resumed.discarded, 0U);
     upload.reset();
     EXPECT_TRUE(hidden().empty());
   }

@@ -28,7 +28,7 @@ class TransferFolders : public test::TransferAnswers {
   static std::vector<std::string> folders_of(const SendPlan& plan) {
     std::vector<std::string> names;
     for (const SourceItem& item : plan.items)
-      if (item.is_folder && !item.is_on_way) names.push_back(item.name);
+      if (item.is_folder && !item.is_parent) names.push_back(item.name);
     return names;
   }
 };

@@ -21,8 +21,8 @@ TEST(RemoteTree, HasEachDirectoryBeforeWhatIsInIt) {
   std::string names;
   for (const RemoteItem& item : tree.take_sorted()) names += item.name + ' ';
   EXPECT_EQ(names, "a a/- a/z a.b b ");
-  EXPECT_EQ(tree.name_there("a"), "top/a");
-  EXPECT_EQ(RemoteTree("", {}).name_there("a"), "a");
+  EXPECT_EQ(tree.remote_name("a"), "top/a");
+  EXPECT_EQ(RemoteTree("", {}).remote_name("a"), "a");
 }
 
 TEST(RemoteTree, TakesNoNameThatLeadsElsewhere) {
@@ -60,16 +60,16 @@ TEST(RemoteTree, HasLimits) {
 
 TEST(RemoteTree, LimitsWhatHasNotAllCome) {
   RemoteTree tree("", {.entries = 5, .name_bytes = 100});
-  RemoteTree::Coming one, other;
+  RemoteTree::Incoming one, other;
   const std::vector<RemoteItem> three{file("1"), file("2"), file("3")};
-  EXPECT_EQ(tree.look_at("", three, one), "");
-  EXPECT_EQ(tree.look_at("sub", three, other),
+  EXPECT_EQ(tree.check_part("", three, one), "");
+  EXPECT_EQ(tree.check_part("sub", three, other),
             "sub: more than 5 files and directories; take its directories one by one");
   tree.forget(one);
-  EXPECT_EQ(tree.look_at("sub", {}, other), "") << "what a lost connection has had does not count";
-  EXPECT_EQ(tree.look_at("", {{file(std::string(95, 'n'))}}, one),
+  EXPECT_EQ(tree.check_part("sub", {}, other), "") << "what a lost connection has had does not count";
+  EXPECT_EQ(tree.check_part("", {{file(std::string(95, 'n'))}}, one),
             "the server's directory: names of more than 100 B; take its directories one by one");
-  EXPECT_NE(tree.look_at("", {{file("..")}}, one), "");
+  EXPECT_NE(tree.check_part("", {{file("..")}}, one), "");
 }
 
 }  // namespace

@@ -140,9 +140,9 @@ int Directory::walk_to_parent(std::string_view name, Open open) const {
   return 0;
 }
 
-int Directory::make_parents(std::string_view name, Quota* pays) const {
+int Directory::make_parents(std::string_view name, Quota* quota) const {
   return walk_to_parent(name,
-                        [pays](int in, const std::string& part) { return open_or_make(in, part, pays); });
+                        [quota](int in, const std::string& part) { return open_or_make(in, part, quota); });
 }
 
 int Directory::each_parent(std::string_view name, const Step& step) const {
@@ -154,13 +154,13 @@ int Directory::each_parent(std::string_view name, const Step& step) const {
   });
 }
 
-std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, Quota* pays) {
+std::expected<Fd, int> Directory::open_or_make(int in, const std::string& part, Quota* quota) {
   auto found = handle_of(in, part);
   if (found || found.error() != ENOENT) return found;
-  if (pays != nullptr && !pays->take(kEntryBytes)) return std::unexpected(EDQUOT);
+  if (quota != nullptr && !quota->take(kEntryBytes)) return std::unexpected(EDQUOT);
   if (::mkdirat(in, part.c_str(), 0777) != 0) {
     const int error = errno;
-    if (pays != nullptr) pays->give_back(kEntryBytes);
+    if (quota != nullptr) quota->give_back(kEntryBytes);
     if (error != EEXIST) return std::unexpected(error);
   }
   return handle_of(in, part);

@@ -45,7 +45,7 @@ class Directory {
   // Makes the missing directories on the path to the name. Each takes kEntryBytes of the quota permanently;
   // null: they cost nothing. Returns the errno, or 0: EDQUOT if the quota has no room for one. Directories
   // that were made before an error stay.
-  int make_parents(std::string_view name, Quota* pays) const;
+  int make_parents(std::string_view name, Quota* quota) const;
   // Calls `step` with handles for each directory on the path to the name: of its parent, and of itself. Ends
   // at the first error. Returns the errno, or 0.
   using Step = std::function<int(int in, int found)>;
@@ -56,7 +56,7 @@ class Directory {
  private:
   template <typename Open>
   int walk_to_parent(std::string_view name, Open open) const;
-  static std::expected<Fd, int> open_or_make(int in, const std::string& part, Quota* pays);
+  static std::expected<Fd, int> open_or_make(int in, const std::string& part, Quota* quota);
   std::expected<Fd, int> open_beneath(std::string_view name, int flags) const;
   std::expected<Fd, int> walk(std::string_view name, int flags) const;
 

@@ -55,7 +55,7 @@ class PartialFile : public TemporaryFile {
   bool is_last_close() const;
   void remove_journal();
   void write_journal_again();
-  void named() override {}
+  void on_named() override {}
   int make_writable(const std::string& name) const;
 
   Fd lock_;     // a duplicate of the file's descriptor, which may be moved away
@@ -118,7 +118,7 @@ void PartialFile::release() {
 }
 
 int PartialFile::create() {
-  if (const int error = may_be_made(); error != 0) return error;
+  if (const int error = check_existing(); error != 0) return error;
   if (const int error = open_locked(); error != 0) return error;
   const int error = open_journal();
   struct stat file {};
@@ -296,7 +296,7 @@ std::expected<std::unique_ptr<FolderReader>, int> DirectoryTree::read_folder(std
 std::expected<Parent, int> DirectoryTree::parent_of(std::string_view name, const NewFileRules& rules) {
   auto parent = tree_.directory().open_parent(name);
   if (parent || parent.error() != ENOENT || !rules.makes_parents) return parent;
-  if (const int error = tree_.directory().make_parents(name, rules.pays); error != 0)
+  if (const int error = tree_.directory().make_parents(name, rules.quota); error != 0)
     return std::unexpected(error);
   return tree_.directory().open_parent(name);
 }

@@ -55,11 +55,11 @@ Mapping::~Mapping() {
   if (begin_ != nullptr) ::munmap(begin_, size_);
 }
 
-SourceFile::SourceFile(Fd fd, std::uint64_t size, FileRead how, PlainBytes* plain)
+SourceFile::SourceFile(Fd fd, std::uint64_t size, FileRead method, PlainBytes* plain)
     : fd_(std::move(fd)),
-      how_(how),
+      method_(method),
       plain_(plain),
-      mapping_(fd_.get(), how == FileRead::mmap ? size : 0, PROT_READ) {}
+      mapping_(fd_.get(), method == FileRead::mmap ? size : 0, PROT_READ) {}
 
 std::expected<std::size_t, int> SourceFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
   const auto read = read_from(fd_.get(), offset, into);
@@ -79,12 +79,12 @@ Bytes SourceFile::mapped(std::uint64_t offset, std::uint64_t size) const {
   return mapping_.bytes().subspan(offset, std::min(size, end - offset));
 }
 
-TargetFile::TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain)
+TargetFile::TargetFile(Fd fd, std::uint64_t size, FileWrite method, PlainBytes* plain)
     : fd_(std::move(fd)),
       size_(size),
-      how_(how),
+      method_(method),
       plain_(plain),
-      mapping_(fd_.get(), how == FileWrite::mmap ? size : 0, PROT_READ | PROT_WRITE) {}
+      mapping_(fd_.get(), method == FileWrite::mmap ? size : 0, PROT_READ | PROT_WRITE) {}
 
 std::expected<std::size_t, int> TargetFile::read_at(std::uint64_t offset, std::span<std::byte> into) const {
   return read_from(fd_.get(), offset, into);
@@ -126,10 +126,10 @@ bool TargetFile::free_room(std::uint64_t offset, std::uint64_t size) {
   return punch(fd_.get(), offset, size) == 0;
 }
 
-NullFile::NullFile(FileWrite how)
-    : fd_(how == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
-                                   : -1),
-      filling_(filling_by(how)) {}
+NullFile::NullFile(FileWrite method)
+    : fd_(method == FileWrite::splice ? checked(::open("/dev/null", O_WRONLY | O_CLOEXEC), "open(/dev/null)")
+                                      : -1),
+      filling_(filling_by(method)) {}
 
 std::expected<std::size_t, int> NullFile::write_pieces_at(std::uint64_t /*offset*/,
                                                           std::span<const Bytes> pieces) {

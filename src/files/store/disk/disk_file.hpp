@@ -17,9 +17,9 @@ enum class FileRead : std::uint8_t { read, mmap, sendfile };
 enum class FileWrite : std::uint8_t { write, splice, mmap, writev };
 
 // Returns how a file is filled. A mapping is filled by `copy`: File::write_at writes into it.
-constexpr Filling filling_by(FileWrite how) {
-  if (how == FileWrite::writev) return Filling::ring;
-  return how == FileWrite::splice ? Filling::splice : Filling::copy;
+constexpr Filling filling_by(FileWrite method) {
+  if (method == FileWrite::writev) return Filling::ring;
+  return method == FileWrite::splice ? Filling::splice : Filling::copy;
 }
 
 // The bytes copied through a buffer: shows how far an engine used the wanted way.
@@ -53,15 +53,15 @@ class Mapping {
 class SourceFile : public File {
  public:
   // `plain` is borrowed; may be null.
-  SourceFile(Fd fd, std::uint64_t size, FileRead how, PlainBytes* plain = nullptr);
+  SourceFile(Fd fd, std::uint64_t size, FileRead method, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   Bytes mapped(std::uint64_t offset, std::uint64_t size) const override;
-  int descriptor() const override { return how_ == FileRead::sendfile ? fd_.get() : -1; }
+  int descriptor() const override { return method_ == FileRead::sendfile ? fd_.get() : -1; }
 
  private:
   Fd fd_;
-  FileRead how_;
+  FileRead method_;
   PlainBytes* plain_;
   Mapping mapping_;
 };
@@ -71,14 +71,14 @@ class TargetFile : public File {
  public:
   // With mmap the file must have its size already. Room must be reserved before a write, because touching a
   // page for which the disk has no room ends the process.
-  TargetFile(Fd fd, std::uint64_t size, FileWrite how, PlainBytes* plain = nullptr);
+  TargetFile(Fd fd, std::uint64_t size, FileWrite method, PlainBytes* plain = nullptr);
   std::expected<std::size_t, int> read_at(std::uint64_t offset, std::span<std::byte> into) const override;
   std::expected<std::size_t, int> write_at(std::uint64_t offset, Bytes bytes) override;
   std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
                                                   std::span<const Bytes> pieces) override;
-  int descriptor() const override { return how_ == FileWrite::splice ? fd_.get() : -1; }
+  int descriptor() const override { return method_ == FileWrite::splice ? fd_.get() : -1; }
   std::unique_lock<std::mutex> turn_to_write() override { return std::unique_lock(writing_); }
-  Filling filling() const override { return filling_by(how_); }
+  Filling filling() const override { return filling_by(method_); }
 
   int number() const { return fd_.get(); }  // descriptor of the open file, borrowed
 
@@ -94,7 +94,7 @@ class TargetFile : public File {
 
   Fd fd_;
   std::uint64_t size_;
-  FileWrite how_;
+  FileWrite method_;
   PlainBytes* plain_;
   Mapping mapping_;
   std::mutex writing_;
@@ -103,7 +103,7 @@ class TargetFile : public File {
 // Discards everything. Makes no system call except for splice.
 class NullFile : public File {
  public:
-  explicit NullFile(FileWrite how);
+  explicit NullFile(FileWrite method);
   std::expected<std::size_t, int> write_pieces_at(std::uint64_t offset,
                                                   std::span<const Bytes> pieces) override;
   Filling filling() const override { return filling_; }

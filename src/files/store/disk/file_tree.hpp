@@ -43,7 +43,7 @@ enum class Existing : unsigned char { keep, replace };
 struct NewFileRules {
   Existing existing = Existing::keep;
   bool makes_parents = false;                 // makes the missing directories on the path
-  Quota* pays = nullptr;                      // pays for directories, borrowed; null: they cost nothing
+  Quota* quota = nullptr;                     // pays for directories, borrowed; null: they cost nothing
   std::optional<std::int64_t> modified_ns{};  // since 1970; empty: now
   std::optional<std::uint32_t> mode{};        // permission bits; empty: what umask leaves
   // The source of a file that outlives its process: an interrupted file stays, and can be resumed. Trees

@@ -94,8 +94,8 @@ class GroupCommit {
   // The group under way, used by the thread only; never longer than its reserved size.
   std::vector<std::shared_ptr<Member>> members_;
   std::vector<Publication> files_;
-  DigestWorker alone_;   // for large files
-  DigestWorker worker_;  // for groups; destroyed first: no group is under way after that
+  BackgroundThread alone_;   // for large files
+  BackgroundThread worker_;  // for groups; destroyed first: no group is under way after that
 };
 
 }  // namespace joust

@@ -44,10 +44,10 @@ int NamedEntry::create_folder(const NewFileRules& rules) {
   const std::uint32_t mode = rules.mode.value_or(0777);
   if (const int error = take_existing(); error != ENOENT)
     return error != 0 || rules.existing == Existing::keep ? error : set_mode(mode);
-  if (rules.pays != nullptr && !rules.pays->take(kEntryBytes)) return EDQUOT;
+  if (rules.quota != nullptr && !rules.quota->take(kEntryBytes)) return EDQUOT;
   was_there_ = false;
   const int error = make(mode);
-  if (error != 0 && rules.pays != nullptr) rules.pays->give_back(kEntryBytes);
+  if (error != 0 && rules.quota != nullptr) rules.quota->give_back(kEntryBytes);
   return error == EEXIST ? take_existing() : error;  // it was made by another session meanwhile
 }
 

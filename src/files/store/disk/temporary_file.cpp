@@ -135,7 +135,7 @@ TemporaryFile::~TemporaryFile() {
 }
 
 int TemporaryFile::create() {
-  if (const int error = may_be_made(); error != 0) return error;
+  if (const int error = check_existing(); error != 0) return error;
   // A killed process leaves nothing of a nameless file.
   fd_ = Fd(retry_interrupted([&] { return open_nameless(folder(), first_mode()); }));
   if (fd_.is_open()) return 0;
@@ -168,8 +168,8 @@ int TemporaryFile::take_free_name(Make make) {
   return EBUSY;
 }
 
-int TemporaryFile::may_be_made() const {
-  const auto now = in_its_place();
+int TemporaryFile::check_existing() const {
+  const auto now = existing_size();
   return now ? 0 : now.error();
 }
 
@@ -189,7 +189,7 @@ void TemporaryFile::abandon() {
 }
 
 // Returns the size of the existing file of that name, if it may be replaced; otherwise the errno.
-std::expected<ReplacedBytes, int> TemporaryFile::in_its_place() const {
+std::expected<ReplacedBytes, int> TemporaryFile::existing_size() const {
   struct stat facts {};
   if (::fstatat(folder(), parent_.last.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
@@ -224,14 +224,14 @@ std::expected<ReplacedBytes, int> TemporaryFile::take_name(int fd) {
     const std::lock_guard lock(tree_.publishing());
     // If an existing file must be kept, the rename itself checks that.
     std::expected<ReplacedBytes, int> before;
-    if (rules_.existing == Existing::replace) before = in_its_place();
+    if (rules_.existing == Existing::replace) before = existing_size();
     if (!before) return before;
-    if (const int error = name_now(fd); error != 0) return std::unexpected(error);
+    if (const int error = set_name(fd); error != 0) return std::unexpected(error);
     replaced = *before;
   }
   temporary_.clear();
   replaced_ = replaced;
-  named();
+  on_named();
   return replaced;
 }
 
@@ -247,7 +247,7 @@ int TemporaryFile::complete(int fd) {
 }
 
 // A file without a name cannot replace another one before it has a name to be renamed from.
-int TemporaryFile::name_now(int fd) {
+int TemporaryFile::set_name(int fd) {
   if (!temporary_.empty()) return rename_into_place();
   const auto link_as = [this, fd](const std::string& name) {
     return name_nameless(fd, folder(), name.c_str()) == 0 ? 0 : errno;
@@ -259,7 +259,7 @@ int TemporaryFile::name_now(int fd) {
 }
 
 // Removes the partial file of an earlier attempt, in which the file was large: it is never resumed.
-void TemporaryFile::named() {
+void TemporaryFile::on_named() {
   try {
     remove_partial(folder(), parent_.last);
   } catch (const std::bad_alloc&) {

@@ -77,18 +77,18 @@ class TemporaryFile : public NewFile {
   bool is_open() const { return !temporary_.empty(); }
   int open_as(std::string temporary, int flags);  // returns the errno, or 0
   int take(std::string temporary);                // notes the name of the open file; returns 0
-  int may_be_made() const;                        // returns the errno, or 0
+  int check_existing() const;                     // returns the errno, or 0
   const std::string& temporary() const { return temporary_; }
   void leave() { temporary_.clear(); }  // the file stays under its temporary name
 
  private:
-  virtual void named();  // called once the file has its final name
+  virtual void on_named();  // called once the file has its final name
   template <typename Make>
   int take_free_name(Make make);
-  std::expected<ReplacedBytes, int> in_its_place() const;
+  std::expected<ReplacedBytes, int> existing_size() const;
   // The mode until the file gets the mode of its source. Before that, no other user may read it.
   mode_t first_mode() const { return rules_.mode ? 0600 : 0666; }
-  int name_now(int fd);
+  int set_name(int fd);
   int rename_into_place() const;
 
   FolderTree& tree_;

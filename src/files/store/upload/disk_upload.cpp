@@ -37,24 +37,24 @@ void UploadDigest::note_milestone() {
 }
 
 // At the first wrong milestone the digest returns to the one before.
-Upload::Recall UploadDigest::recall() {
-  Upload::Recall recall{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
+Upload::Resumption UploadDigest::resume() {
+  Upload::Resumption resumption{.verified = right_ == 0 ? 0 : found_[right_ - 1].end};
   bool wrong = false;
   if (right_ < found_.size()) {
     const Milestone& next = found_[right_];
     wrong = !digest_.advance(file_, next.end);
-    if (!wrong && done() < next.end) return recall;
+    if (!wrong && done() < next.end) return resumption;
     wrong = wrong || digest_.value() != next.digest;
-    if (!wrong) recall.verified = found_[right_++].end;
+    if (!wrong) resumption.verified = found_[right_++].end;
     if (!wrong) digest_.mark();
   }
-  if (!wrong && right_ < found_.size()) return recall;
-  digest_.forget_from(recall.verified);
+  if (!wrong && right_ < found_.size()) return resumption;
+  digest_.forget_from(resumption.verified);
   new_file_.keep_milestones(right_);
-  noted_ = recall.verified;
-  recall.discarded = new_file_.discarded();
-  recall.complete = true;
-  return recall;
+  noted_ = resumption.verified;
+  resumption.discarded = new_file_.discarded();
+  resumption.complete = true;
+  return resumption;
 }
 
 void UploadDigest::distrust_from(std::uint64_t offset) {
@@ -130,20 +130,20 @@ FileAnswer<bool> may_be_mapped(int fd, std::uint64_t size) {
 // Takes over the share of an earlier attempt, because its bytes are counted there.
 FileAnswer<std::unique_ptr<QuotaShare>> share_of(const UploadRequest& request, std::uint64_t needed,
                                                  const UploadRules& rules) {
-  const bool outlives = rules.kept != nullptr && request.wishes && request.wishes->outlives;
-  if (outlives)
+  const bool resumable = rules.kept != nullptr && request.wishes && request.wishes->resumable;
+  if (resumable)
     if (auto share = rules.kept->take(request.name)) return share;
-  return QuotaShare::begin(*rules.quota, needed, outlives ? 2 : 1);
+  return QuotaShare::begin(*rules.quota, needed, resumable ? 2 : 1);
 }
 
 // The wanted way to fill the file, or the next best one.
-FileAnswer<FileWrite> possible_way(int fd, std::uint64_t needed, std::uint64_t size, FileWrite how) {
+FileAnswer<FileWrite> possible_method(int fd, std::uint64_t needed, std::uint64_t size, FileWrite wanted) {
   if (const Available room = available_space(fd, needed); needed > room.bytes)
     return refused(FileError::no_space, shortage(needed, room));
-  if (how != FileWrite::mmap) return how;
+  if (wanted != FileWrite::mmap) return wanted;
   const auto mapped = may_be_mapped(fd, size);
   if (!mapped) return std::unexpected(mapped.error());
-  return *mapped ? how : FileWrite::write;
+  return *mapped ? wanted : FileWrite::write;
 }
 
 }  // namespace
@@ -157,43 +157,44 @@ FileAnswer<std::shared_ptr<DiskUpload>> DiskUpload::begin(std::unique_ptr<NewFil
   const std::uint64_t needed = request.size - std::min(request.size, end_of(new_file->milestones()));
   auto share = share_of(request, needed, rules);
   if (!share) return std::unexpected(share.error());
-  const auto how = possible_way(fd, needed, request.size, rules.how);
-  if (!how) {
+  const auto method = possible_method(fd, needed, request.size, rules.write);
+  if (!method) {
     if (rules.kept != nullptr && new_file->stays())
       rules.kept->keep(request.name, std::move(*share), end_of(new_file->milestones()), request.from.address);
-    return std::unexpected(how.error());
+    return std::unexpected(method.error());
   }
   UploadRules possible = rules;
-  possible.how = *how;
+  possible.write = *method;
   auto upload = std::make_shared<DiskUpload>(std::move(new_file), std::move(*share), request, possible);
   upload->slot_ = std::move(slot);
   return upload;
 }
 
-DiskUpload::Traits DiskUpload::traits_of(const UploadRequest& request) {
+DiskUpload::Properties DiskUpload::properties_of(const UploadRequest& request) {
   return {.name = std::string(request.name),
           .size = request.size,
           .from = request.from.address,
           .dry_run = request.dry_run,
-          .outlives = request.wishes && request.wishes->outlives,
+          .resumable = request.wishes && request.wishes->resumable,
           .synced = request.wishes && request.wishes->synced};
 }
 
 DiskUpload::DiskUpload(std::unique_ptr<NewFile> new_file, std::unique_ptr<QuotaShare> share,
                        const UploadRequest& request, const UploadRules& rules)
-    : traits_(traits_of(request)),
+    : properties_(properties_of(request)),
       rules_(rules),
       new_file_(std::move(new_file)),
-      file_(std::move(new_file_->descriptor()), request.size, rules.how, rules.plain),
-      digest_(*new_file_, file_, request.size, traits_.outlives),
+      file_(std::move(new_file_->descriptor()), request.size, rules.write, rules.plain),
+      digest_(*new_file_, file_, request.size, properties_.resumable),
       expected_(request.digest),
       share_(std::move(share)),
       ranges_(request.size) {}
 
 bool DiskUpload::same(const UploadRequest& request) const {
-  if (request.begun) return request.size == traits_.size && traits_.outlives;
-  if (traits_.outlives || (request.wishes && request.wishes->outlives)) return false;
-  return request.size == traits_.size && request.digest == expected_ && request.dry_run == traits_.dry_run;
+  if (request.begun) return request.size == properties_.size && properties_.resumable;
+  if (properties_.resumable || (request.wishes && request.wishes->resumable)) return false;
+  return request.size == properties_.size && request.digest == expected_ &&
+         request.dry_run == properties_.dry_run;
 }
 
 void DiskUpload::joined_by(const Uploader& other) {
@@ -203,30 +204,30 @@ void DiskUpload::joined_by(const Uploader& other) {
 
 // The first bytes that an earlier attempt left are taken and finished. The quota does not count the bytes
 // beyond the last right milestone, so their disk space is freed. A mapped file keeps its size.
-Upload::Recall DiskUpload::recall() {
+Upload::Resumption DiskUpload::resume() {
   const std::scoped_lock lock(digesting_, mutex_);
-  const Recall recall = digest_.recall();
-  if (!recall.complete) return recall;
-  if (digest_.found_wrong()) file_.free_room(recall.verified, traits_.size - recall.verified);
-  ranges_.begin_with(recall.verified);
-  share_->resume({0, recall.verified});
-  recalled_ = true;
-  return recall;
+  const Resumption resumption = digest_.resume();
+  if (!resumption.complete) return resumption;
+  if (digest_.found_wrong()) file_.free_room(resumption.verified, properties_.size - resumption.verified);
+  ranges_.begin_with(resumption.verified);
+  share_->resume({0, resumption.verified});
+  resumed_ = true;
+  return resumption;
 }
 
 FileAnswer<void> DiskUpload::take(ByteRange range) {
   const std::lock_guard lock(mutex_);
-  if (range.offset > traits_.size || range.size > traits_.size - range.offset)
+  if (range.offset > properties_.size || range.size > properties_.size - range.offset)
     return refused(FileError::beyond_end, "the range is not in the file");
   if (over_) return refused(FileError::overlap, "the upload is complete");
-  if (traits_.outlives && !recalled_)
+  if (properties_.resumable && !resumed_)
     return refused(FileError::busy, "what is there is still being looked at");
   return ranges_.take(range);
 }
 
 bool DiskUpload::has(ByteRange range) {
   const std::lock_guard lock(mutex_);
-  return traits_.outlives && !over_ && ranges_.are_finished(range);
+  return properties_.resumable && !over_ && ranges_.are_finished(range);
 }
 
 // Ends the upload if the memory is missing to note that the range is free again: no connection could send the
@@ -327,20 +328,20 @@ bool DiskUpload::catch_up() {
 bool DiskUpload::finish(ByteRange range) {
   const std::lock_guard lock(mutex_);
   ranges_.finish(range);
-  if (traits_.outlives || !ranges_.are_complete() || over_.exchange(true)) return false;
+  if (properties_.resumable || !ranges_.are_complete() || over_.exchange(true)) return false;
   if (!is_published_alone()) slot_.reset();
   return true;
 }
 
 bool DiskUpload::awaits_seal() const {
   const std::lock_guard lock(mutex_);
-  return traits_.outlives && recalled_ && ranges_.are_complete() && !over_;
+  return properties_.resumable && resumed_ && ranges_.are_complete() && !over_;
 }
 
 FileAnswer<void> DiskUpload::seal(const std::optional<Digest>& digest) {
   const std::lock_guard lock(mutex_);
-  if (!traits_.outlives) return refused(FileError::malformed, "the upload was not offered");
-  if (!recalled_ || !ranges_.are_complete())
+  if (!properties_.resumable) return refused(FileError::malformed, "the upload was not offered");
+  if (!resumed_ || !ranges_.are_complete())
     return refused(FileError::malformed, "not all of the file has come");
   if (over_.exchange(true)) return refused(FileError::malformed, "the upload is sealed already");
   if (!is_published_alone()) slot_.reset();
@@ -353,14 +354,14 @@ FileAnswer<Upload::Check> DiskUpload::check() {
   const auto through = digest_.advance();
   if (!through) return refused(error_of(through.error() == 0 ? EIO : through.error()));
   if (!*through) return Check{digest_.done()};
-  if (waits_for_disk()) return Check{.checked = traits_.size, .waits = true};
+  if (waits_for_disk()) return Check{.checked = properties_.size, .waits = true};
   return conclude();
 }
 
 // Lets a thread wait for the disk, which may take a minute for the bytes received. Otherwise all peers of the
 // loop would wait.
 bool DiskUpload::waits_for_disk() {
-  if (sync_ == Sync::not_begun && traits_.synced && !traits_.dry_run && is_right()) {
+  if (sync_ == Sync::not_begun && properties_.synced && !properties_.dry_run && is_right()) {
     // If no thread takes the work, conclude() waits for the disk. The thread needs this lock before it can
     // report the end.
     sync_ = begin_sync() ? Sync::running : Sync::over;
@@ -371,7 +372,8 @@ bool DiskUpload::waits_for_disk() {
 // True for a large synced file. Small files are published together with files that follow them, and a large
 // one would delay those. A large file keeps its slot until it is published.
 bool DiskUpload::is_published_alone() const {
-  return rules_.commits != nullptr && traits_.synced && !traits_.dry_run && traits_.size >= kPublishedAlone;
+  return rules_.commits != nullptr && properties_.synced && !properties_.dry_run &&
+         properties_.size >= kPublishedAlone;
 }
 
 bool DiskUpload::begin_sync() {
@@ -403,22 +405,22 @@ void DiskUpload::keep_share() {
 FileAnswer<Upload::Check> DiskUpload::conclude() {
   const Digest digest = digest_.value();
   const bool right = is_right();
-  if (right && !traits_.dry_run && !published_) {
-    published_ = publish(*new_file_, file_.number(), traits_.synced);
+  if (right && !properties_.dry_run && !published_) {
+    published_ = publish(*new_file_, file_.number(), properties_.synced);
     keep_share();
   }
   const bool has_name = published_ && *published_;
   // Removes an unpublished file, even if others still refer to this upload. Keeps a file that outlives an
   // interruption and has the right bytes: it may get its name at the next attempt.
-  if (!right || has_name || !traits_.outlives) new_file_->abandon();
+  if (!right || has_name || !properties_.resumable) new_file_->abandon();
   if (!right) return refused(FileError::digest_differs, "what has come has the digest " + to_hex(digest));
   if (published_ && !*published_) return not_published(published_->error());
-  return Check{traits_.size, digest};
+  return Check{properties_.size, digest};
 }
 
 // Reopens the upload after a shortage: the sender then seals it once more.
 std::unexpected<FileRefusal> DiskUpload::not_published(int error) {
-  if (traits_.outlives && error_of(error) == FileError::busy) {
+  if (properties_.resumable && error_of(error) == FileError::busy) {
     published_.reset();
     sync_ = Sync::not_begun;
     over_ = false;
@@ -450,7 +452,7 @@ void DiskUpload::release() noexcept {
 void DiskUpload::leave_for_the_next() {
   digest_.leave(ranges_.unchanging());
   if (rules_.kept == nullptr || !new_file_->stays()) return;
-  rules_.kept->keep(traits_.name, std::move(share_), end_of(new_file_->milestones()), traits_.from);
+  rules_.kept->keep(properties_.name, std::move(share_), end_of(new_file_->milestones()), properties_.from);
 }
 
 }  // namespace joust

@@ -53,9 +53,9 @@ class UploadDigest {
   void forget_from(std::uint64_t offset) { digest_.forget_from(offset); }
 
   // Verifies what an earlier attempt has left, from milestone to milestone.
-  Upload::Recall recall();
-  bool found_wrong() const { return right_ < found_.size(); }  // after the recall: some of it was wrong
-  // Drops the milestones that end beyond this place: a milestone covers all bytes up to its end.
+  Upload::Resumption resume();
+  bool found_wrong() const { return right_ < found_.size(); }  // after resume(): some of it was wrong
+  // Drops the milestones that end beyond this offset: a milestone covers all bytes up to its end.
   void distrust_from(std::uint64_t offset);
   // Notes a last milestone at the end of the bytes that never change, for the next attempt.
   void leave(std::uint64_t unchanging);
@@ -109,18 +109,18 @@ class ReceivedRanges {
   std::uint64_t there_ = 0;  // bytes in finished_
 };
 
-// The place of one open upload. When it has to give way, it ends the connection that began the upload: the
+// The slot of one open upload. When it has to give way, it ends the connection that began the upload: the
 // sender resumes the upload over another connection.
 using UploadSlot = ConnectionShare;
 
 // The set-up of a directory's uploads.
 struct UploadRules {
-  FileWrite how = FileWrite::write;
+  FileWrite write = FileWrite::write;
   Quota* quota = nullptr;  // borrowed, like all that follow
   PlainBytes* plain = nullptr;
-  DigestWorker* worker = nullptr;  // digests spliced data; if null, the storing thread does
-  KeptShares* kept = nullptr;      // shares of uploads that stay when they are interrupted
-  GroupCommit* commits = nullptr;  // publishes synced files; if null, the caller of check() waits
+  BackgroundThread* worker = nullptr;  // digests spliced data; if null, the storing thread does
+  KeptShares* kept = nullptr;          // shares of uploads that stay when they are interrupted
+  GroupCommit* commits = nullptr;      // publishes synced files; if null, the caller of check() waits
 };
 
 // An upload into a new file.
@@ -143,12 +143,12 @@ class DiskUpload : public Upload,
   FileAnswer<void> make_room(ByteRange part) override;
   void stored(ByteRange part, Bytes seen) override;
   bool finish(ByteRange range) override;
-  Recall recall() override;
+  Resumption resume() override;
   FileAnswer<void> seal(const std::optional<Digest>& digest) override;
   FileAnswer<Check> check() override;
   bool awaits_seal() const override;
   void release() noexcept override;
-  std::uint64_t left_to_check() const override { return traits_.size - digest_.done(); }
+  std::uint64_t left_to_check() const override { return properties_.size - digest_.done(); }
   bool over() const override { return over_; }
   std::uint64_t received() const override { return stored_bytes_; }
   File& file() override { return file_; }
@@ -168,13 +168,13 @@ class DiskUpload : public Upload,
 
  private:
   // The properties of the request, which never change.
-  struct Traits {
+  struct Properties {
     std::string name;
     std::uint64_t size = 0;  // bytes
     PeerAddress from = PeerAddress::unknown;
-    bool dry_run = false, outlives = false, synced = false;
+    bool dry_run = false, resumable = false, synced = false;
   };
-  static Traits traits_of(const UploadRequest& request);
+  static Properties properties_of(const UploadRequest& request);
 
   void free_room(std::uint64_t begin, std::uint64_t end);
   bool left_to_worker(std::uint64_t behind);
@@ -188,7 +188,7 @@ class DiskUpload : public Upload,
   bool begin_sync();
   void leave_for_the_next();
 
-  const Traits traits_;
+  const Properties properties_;
   const UploadRules rules_;
   const std::unique_ptr<NewFile> new_file_;
   TargetFile file_;
@@ -203,7 +203,7 @@ class DiskUpload : public Upload,
   std::unique_ptr<UploadSlot> slot_;  // held until the upload is over; may be null
   std::unique_ptr<QuotaShare> share_;
   ReceivedRanges ranges_;
-  bool recalled_ = false;  // the recall is complete
+  bool resumed_ = false;  // resume() is complete
   bool released_ = false;
   enum class Sync : std::uint8_t { not_begun, running, over } sync_ = Sync::not_begun;
   std::optional<std::expected<ReplacedBytes, int>> published_;

@@ -37,7 +37,7 @@ Fd open_regular(const std::string& path) {
 
 class NullSink : public Sink {
  public:
-  explicit NullSink(FileWrite how) : file_(how) {}
+  explicit NullSink(FileWrite method) : file_(method) {}
   File& file() override { return file_; }
   bool keeps() const override { return false; }
   FileAnswer<void> accept() override { return {}; }
@@ -48,8 +48,8 @@ class NullSink : public Sink {
 
 class KeepingSink : public Sink {
  public:
-  KeepingSink(Fd fd, std::uint64_t size, FileWrite how, PlainBytes& plain)
-      : file_(std::move(fd), size, how, &plain) {}
+  KeepingSink(Fd fd, std::uint64_t size, FileWrite method, PlainBytes& plain)
+      : file_(std::move(fd), size, method, &plain) {}
   File& file() override { return file_; }
   bool keeps() const override { return true; }
   FileAnswer<void> accept() override { return {}; }
@@ -61,8 +61,8 @@ class KeepingSink : public Sink {
 // The file gets its name only when it is complete and correct.
 class OutputSink : public KeepingSink {
  public:
-  OutputSink(std::unique_ptr<NewFile> new_file, std::uint64_t size, FileWrite how, PlainBytes& plain)
-      : KeepingSink(std::move(new_file->descriptor()), size, how, plain), new_file_(std::move(new_file)) {}
+  OutputSink(std::unique_ptr<NewFile> new_file, std::uint64_t size, FileWrite method, PlainBytes& plain)
+      : KeepingSink(std::move(new_file->descriptor()), size, method, plain), new_file_(std::move(new_file)) {}
   FileAnswer<void> accept() override {
     if (const auto published = publish(*new_file_, file_.number(), false); !published)
       return refuse("naming the output", published.error());
@@ -127,13 +127,13 @@ FileAnswer<std::unique_ptr<Sink>> LocalFiles::sink(std::uint64_t size) {
     if (!fd.is_open()) return refuse("memory for what is received", errno);
     if (const Available room = available_space(fd.get(), size); size > room.bytes)
       return std::unexpected(FileRefusal{FileError::no_space, shortage(size, room)});
-    const FileWrite how = possible(fd.get());
-    return std::make_unique<KeepingSink>(std::move(fd), size, how, plain_);
+    const FileWrite method = possible(fd.get());
+    return std::make_unique<KeepingSink>(std::move(fd), size, method, plain_);
   }
   auto new_file = into_->create(output_, {.existing = Existing::replace});
   if (!new_file) return refuse("creating the output", new_file.error());
-  const FileWrite how = possible((*new_file)->descriptor().get());
-  return std::make_unique<OutputSink>(std::move(*new_file), size, how, plain_);
+  const FileWrite method = possible((*new_file)->descriptor().get());
+  return std::make_unique<OutputSink>(std::move(*new_file), size, method, plain_);
 }
 
 }  // namespace joust

@@ -131,7 +131,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
     return refuse(FileError::too_large, "larger than the server allows");
   if (samples_.contains(request.name)) return refuse(FileError::exists);
   // A file that is sent whole uses one connection, so no other connection looks for its upload.
-  if (request.wishes && !request.wishes->outlives) {
+  if (request.wishes && !request.wishes->resumable) {
     if (commits_.waiting() >= kMostTaken) return refuse(FileError::busy, "too many files wait for the disk");
     return begin(request);
   }
@@ -157,10 +157,10 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   const FileWishes& wishes = *request.wishes;
   NewFileRules rules{.existing = wishes.overwrites ? rules_.existing : Existing::keep,
                      .makes_parents = wishes.makes_parents,
-                     .pays = &quota_,
+                     .quota = &quota_,
                      .modified_ns = wishes.modified_ns,
                      .mode = wishes.mode};
-  if (wishes.outlives) rules.source = {request.size, wishes.modified_ns, wishes.source};
+  if (wishes.resumable) rules.source = {request.size, wishes.modified_ns, wishes.source};
   return rules;
 }
 
@@ -170,10 +170,10 @@ FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& 
   auto new_file = files_->create(request.name, rules_for(request));
   if (!new_file) return not_made(new_file.error());
   // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
-  const bool outlives = request.wishes && request.wishes->outlives;
-  if (!outlives && !request.dry_run && kept_.has(request.name)) forget_interrupted(request.name);
+  const bool resumable = request.wishes && request.wishes->resumable;
+  if (!resumable && !request.dry_run && kept_.has(request.name)) forget_interrupted(request.name);
   return DiskUpload::begin(std::move(*new_file), std::move(*slot), request,
-                           {.how = rules_.write,
+                           {.write = rules_.write,
                             .quota = &quota_,
                             .plain = &*plain_,
                             .worker = &worker_,
@@ -191,7 +191,7 @@ FileAnswer<std::shared_ptr<StoredEntry>> TreeStorage::make_folder(std::string_vi
           ? std::unexpected(EEXIST)
           : files_->make_folder(name, {.existing = wishes.overwrites ? rules_.existing : Existing::keep,
                                        .makes_parents = wishes.makes_parents,
-                                       .pays = &quota_,
+                                       .quota = &quota_,
                                        .mode = wishes.mode});
   if (!made && made.error() == EEXIST) return no_directory(FileError::exists, "and");
   if (!made) return not_made(made.error());

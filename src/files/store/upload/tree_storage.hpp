@@ -86,7 +86,7 @@ class TreeStorage : public Storage {
   std::map<Key, std::weak_ptr<DiskUpload>> uploads_;
   std::map<FileVersion, Digest> digests_;
   // The threads are destroyed before the rest: a task may hold the last reference to an upload.
-  DigestWorker worker_;
+  BackgroundThread worker_;
   GroupCommit commits_;
 };
 
