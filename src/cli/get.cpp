@@ -109,8 +109,7 @@ transfer::GetPlan TreeGet::plan(std::vector<transfer::RemoteItem> items) const {
       continue;
     }
     const file::Facts facts{.size = item.size, .modified_ns = item.modified_ns, .mode = item.mode};
-    plan.items.push_back(
-        {.name = transfer::joined(remote.path, item.name), .file = item.name, .facts = facts});
+    plan.items.push_back({.name = joined(remote.path, item.name), .file = item.name, .facts = facts});
   }
   return plan;
 }
@@ -120,7 +119,7 @@ int TreeGet::rehearse(const transfer::GetPlan& plan, std::vector<std::string> mi
   std::string text;
   std::uint64_t bytes = 0;
   for (const transfer::RemoteItem& folder : plan.folders)
-    text += fmt::format("directory  {0} -> {1}/{2}\n", printable(transfer::joined(remote.path, folder.name)),
+    text += fmt::format("directory  {0} -> {1}/{2}\n", printable(joined(remote.path, folder.name)),
                         printable(output), printable(folder.name));
   for (const transfer::GetItem& item : plan.items) {
     bytes += item.facts->size;

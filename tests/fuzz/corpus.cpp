@@ -3,7 +3,7 @@
 
 #include "base/bytes.hpp"
 #include "files/protocol/messages.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 #include "protocols/websocket_fixture.hpp"
 #include "protocols/work/messages.hpp"
 

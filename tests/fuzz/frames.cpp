@@ -8,7 +8,7 @@
 
 #include "fuzz/checked.hpp"
 #include "fuzz/entries.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 #include "session/allocations.hpp"
 
 namespace joust::fuzz {

@@ -13,7 +13,7 @@
 #include "hostile/chance.hpp"
 #include "hostile/findings.hpp"
 #include "hostile/setting.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 
 namespace joust::hostile {
 

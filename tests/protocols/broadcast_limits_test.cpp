@@ -13,7 +13,6 @@
 #include "figure.hpp"
 #include "joust/outbox.hpp"
 #include "protocols/broadcast/protocol.hpp"
-#include "protocols/broadcast/wire.hpp"
 #include "protocols/table.hpp"
 
 namespace joust::broadcast {

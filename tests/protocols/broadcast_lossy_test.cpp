@@ -7,9 +7,9 @@
 #include <set>
 #include <tuple>
 
-#include "message/lossy_network.hpp"
 #include "base/sequence_window.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "message/lossy_network.hpp"
+#include "protocols/broadcast/protocol.hpp"
 
 namespace joust::broadcast {
 namespace {

@@ -11,7 +11,6 @@
 
 #include "load/run.hpp"
 #include "protocols/broadcast/protocol.hpp"
-#include "protocols/broadcast/wire.hpp"
 #include "protocols/table.hpp"
 #include "protocols/websocket/message.hpp"
 #include "protocols/websocket_fixture.hpp"

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "protocols/load_fixture.hpp"
-#include "protocols/resp/command.hpp"
 #include "protocols/resp/protocol.hpp"
 #include "protocols/resp/server.hpp"
 #include "session/framing.hpp"

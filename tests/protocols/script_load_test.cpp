@@ -11,7 +11,6 @@
 #include <stdexcept>
 
 #include "protocols/load_fixture.hpp"
-#include "protocols/script/protocol.hpp"
 #include "protocols/script/script.hpp"
 #include "session/handler_session.hpp"
 

@@ -8,8 +8,8 @@
 #include "base/bytes.hpp"
 #include "joust/bytes.hpp"
 #include "joust/session.hpp"
-#include "protocols/websocket/frame.hpp"
 #include "protocols/websocket/handshake.hpp"
+#include "protocols/websocket/message.hpp"
 
 // Both sides' words, as a test writes them.
 namespace joust::websocket::test {

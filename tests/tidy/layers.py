@@ -78,7 +78,7 @@ SIBLINGS = {
                 "engines/pool/", "engines/io_uring/", "engines/asio/", "engines/qt/", "engines/udp/",
                 "engines/zeromq/", "engines/epoll.hpp", "engines/kqueue.hpp", "engines/poll.hpp",
                 "engines/select.hpp"},
-    "protocols": {"protocols/http/messages.hpp", "protocols/http/heads.hpp", "protocols/http/text.hpp",
+    "protocols": {"protocols/http/messages.hpp", "protocols/http/heads.hpp",
                   "protocols/websocket/client.hpp", "protocols/websocket/server.hpp",
                   "protocols/websocket/handshake.hpp", "protocols/websocket/message.hpp"},
     "cli": {"cli/common/", "cli/file_tool/", "cli/hosts/"},

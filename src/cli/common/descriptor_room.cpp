@@ -10,7 +10,7 @@
 #include "base/limits.hpp"
 #include "connection/account.hpp"
 #include "engines/engine.hpp"
-#include "files/store/descriptors.hpp"
+#include "files/store/upload/tree_storage.hpp"
 
 namespace joust {
 namespace {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "files/store/name.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -47,6 +49,11 @@ SplitName split_name(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string_view::npos) return {{}, name};
   return {name.substr(0, slash), name.substr(slash + 1)};
+}
+
+std::string joined(std::string_view folder, std::string_view name) {
+  if (folder.empty() || name.empty()) return std::string(folder.empty() ? name : folder);
+  return fmt::format("{}/{}", folder, name);
 }
 
 std::string_view objection_to(std::string_view name) {

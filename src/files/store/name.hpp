@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +25,8 @@ struct SplitName {
   std::string_view folder, last;
 };
 SplitName split_name(std::string_view name);
+
+// Returns "a/b" for "a" and "b"; either may be empty.
+std::string joined(std::string_view folder, std::string_view name);
 
 }  // namespace joust

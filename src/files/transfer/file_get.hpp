@@ -12,7 +12,7 @@
 #include "files/protocol/wire.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/store/storage.hpp"
-#include "files/transfer/ranges.hpp"
+#include "files/transfer/transfer.hpp"
 
 namespace joust::transfer {
 
@@ -29,9 +29,9 @@ struct GetItem {
   std::optional<file::Facts> facts{};  // from the server's list, perhaps old; empty: the server is asked
 };
 
-// The steps of fetching one file. It belongs to a Fetch, which hands its work to the connections and receives
-// its outcome. Any thread; next() and kept() are the only methods that may be called under the lock of the
-// Fetch.
+// The steps of fetching one file. It belongs to a GetTransfer, which hands its work to the connections and
+// receives its outcome. Any thread; next() and kept() are the only methods that may be called under the lock
+// of the Fetch.
 class FileDownload {
  public:
   FileDownload(GetTransfer& owner, GetItem item);

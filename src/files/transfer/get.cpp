@@ -12,9 +12,9 @@
 
 #include "base/limits.hpp"
 #include "base/text.hpp"
-#include "files/store/descriptors.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/name.hpp"
+#include "files/store/upload/tree_storage.hpp"
 #include "files/transfer/send.hpp"
 
 namespace joust::transfer {

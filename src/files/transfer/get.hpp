@@ -11,7 +11,7 @@
 
 #include "files/store/upload/tree_storage.hpp"
 #include "files/transfer/file_get.hpp"
-#include "files/transfer/remote_tree.hpp"
+#include "files/transfer/listing.hpp"
 #include "files/transfer/transfer.hpp"
 
 namespace joust::transfer {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "files/transfer/large_send.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,64 +8,61 @@
 #include <string_view>
 #include <utility>
 
-#include "base/check.hpp"
 #include "base/text.hpp"
-#include "files/store/file_version.hpp"
 #include "files/transfer/transfer_session.hpp"
 
 namespace joust::transfer {
 namespace {
 
-Fd duplicate_of(const Fd& fd) {
-  return Fd(checked(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 0), "fcntl(F_DUPFD_CLOEXEC)"));
-}
-
-}  // namespace
-
-LargeSource::LargeSource(std::size_t item, OpenSource source, std::size_t connections)
-    : ranges(source.version.size, connections),
-      item_(item),
-      version_(source.version),
-      fd_(std::move(source.fd)),
-      file_(std::make_shared<SourceFile>(duplicate_of(fd_), version_.size, FileRead::sendfile)),
-      once_(duplicate_of(fd_), version_.size, FileRead::read),
-      digest_(version_.size) {}
-
-// Compares size and time only: reading changes neither, and a change of the mode or of the name changes no
-// bytes.
-bool LargeSource::has_changed() const {
-  const FileVersion now = version_of(fd_.get());
-  return now.size != version_.size || now.modified_ns != version_.modified_ns;
-}
-
-void LargeSource::make_digest(const std::function<void()>& ready) {
-  for (bool more = true; more && !stopped_;) {
-    for (std::uint64_t end = pace_; digest_.done() >= end; end = pace_) pace_.wait(end);
-    const auto through = digest_.advance(once_);
-    readable_ = through && *through;
-    more = through && !*through;
-  }
-  digested_.store(true, std::memory_order_release);
-  if (!stopped_) ready();
-}
-
-void LargeSource::pace_digest(std::uint64_t end) {
-  pace_ = end;
-  pace_.notify_one();
-}
-
-void LargeSource::stop_digest() {
-  stopped_ = true;
-  pace_digest(UINT64_MAX);
-}
-
-namespace {
+constexpr std::string_view kRemedy = "; --overwrite replaces files, --skip-existing leaves them";
 
 // The server cannot tell such a file from one that was interrupted.
 constexpr std::string_view kStaysThere =
     "; the receiver keeps what has come, hidden, until the name is sent again, which begins anew";
 
 }  // namespace
+
+FileWishes wishes_for(const SendTransfer& send, const FileVersion& version) {
+  FileWishes wishes = send.wishes();
+  wishes.modified_ns = version.modified_ns;
+  wishes.mode = version.mode;
+  return wishes;
+}
+
+bool has_same_metadata(const FileVersion& version, const file::Facts& facts) {
+  return facts.modified_ns == version.modified_ns &&
+         (!facts.mode || (*facts.mode & kPermissionBits) == version.mode);
+}
+
+bool is_skipped(const SendTransfer& send, const file::Offered& offered) {
+  return offered.skipped && send.wishes().skips_existing;
+}
+
+std::string words_on(const std::string& name, const FileRefusal& refusal) {
+  const bool is_in_the_way = refusal.error == FileError::not_a_file;
+  return words_of(name, refusal) +
+         (is_in_the_way ? "; move it away there, or send to another directory" : "");
+}
+
+void note_there(SendTransfer& send, const SendTransfer::Work& work, const Digest& digest, bool by_this) {
+  if (by_this) return send.stored(work, digest);
+  send.asks_first(true);
+  send.skipped(work);
+}
+
+void note_other(SendTransfer& send, const SendTransfer::Work& work) {
+  send.failed(work, fmt::format("{}: exists on the server, and is another file{}",
+                                printable(send.item(work.item).name), kRemedy));
+}
+
+void note_unknown(SendTransfer& send, const SendTransfer::Work& work, bool answer_lost) {
+  const std::string name = printable(send.item(work.item).name);
+  send.failed(work, answer_lost
+                        ? fmt::format("{}: is there, but the server does not tell whether it is this file: "
+                                      "the connection was lost before its answer; --overwrite sends it again",
+                                      name)
+                        : fmt::format("{}: exists on the server{}", name, kRemedy));
+}
 
 SendTransfer::Work LargeSender::release() {
   again_at_.reset();

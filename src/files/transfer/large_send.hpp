@@ -1,71 +1,49 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <atomic>
+#include <chrono>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
+#include "files/protocol/output_queue.hpp"
 #include "files/protocol/wire.hpp"
-#include "files/store/disk/disk_file.hpp"
-#include "files/store/file_digest.hpp"
-#include "files/transfer/ranges.hpp"
 #include "files/transfer/send.hpp"
-#include "files/transfer/send_session.hpp"
 #include "files/transfer/source_files.hpp"
+#include "files/transfer/transfer.hpp"
 
 namespace joust::transfer {
 
-// A large file that is being sent: its steps, its ranges and its digest. Protected by the lock of its Send,
-// except for the digest, which another thread makes.
-class LargeSource {
- public:
-  // Throws std::system_error if the descriptor cannot be duplicated.
-  LargeSource(std::size_t item, OpenSource source, std::size_t connections);
+// A connection that sends files, as its parts see it: the output with its numbers, the time and the pauses.
+struct SendConnection {
+  SendTransfer& send;
+  file::OutputQueue& queue;
+  std::uint32_t request = 0;  // the number of the latest one
+  Time now{};                 // of the latest input
+  Time go_on_at{};            // when the rate limit allows more, or a busy server is asked again
 
-  enum class Step : std::uint8_t { to_offer, offering, sending, sealing };
-  Step step = Step::to_offer;
-  std::uint64_t id = 0;  // number of the upload; a new one with each offer
-  RangesLeft ranges;
-  bool was_offered = false;
-  ByteRange counted{};          // offset: bytes counted as there before; size: bytes counted as moved
-  bool compared = false;        // compared with the file that it replaces
-  bool may_be_stored = false;   // the file was sealed, and the answer was lost
-  std::uint64_t most_done = 0;  // the most bytes that the server has had
-  Time give_up_at{};            // when to stop asking a busy server; Time{}: not busy since the last progress
-  unsigned forgotten = 0;       // times that the server did not know the upload, since the last progress
-
-  std::size_t item() const { return item_; }
-  const FileVersion& version() const { return version_; }
-  const std::shared_ptr<File>& file() const { return file_; }
-  // True if the file has other bytes than when it was opened.
-  bool has_changed() const;
-
-  // Reads the file to its end, and then calls `ready`; stops earlier, without that call, after stop_digest().
-  // On a thread of its own.
-  void make_digest(const std::function<void()>& ready);
-  // Lets the digest wait at this position of the file. While ranges are sent it keeps just ahead of them: a
-  // digest that ran on would take a core from the threads that send and store, and leave it idle afterwards.
-  void pace_digest(std::uint64_t end);
-  void stop_digest();
-  std::uint64_t digested() const { return digest_.done(); }  // bytes
-  bool is_digested() const { return digested_.load(std::memory_order_acquire); }
-  // Empty if the file could not be read.
-  std::optional<Digest> digest() const { return readable_ ? std::optional(digest_.value()) : std::nullopt; }
-
- private:
-  const std::size_t item_;
-  const FileVersion version_;
-  Fd fd_;
-  const std::shared_ptr<File> file_;  // for the socket
-  SourceFile once_;                   // for the digest
-  FileDigest digest_;
-  bool readable_ = false;
-  std::atomic<bool> digested_{false}, stopped_{false};
-  std::atomic<std::uint64_t> pace_{UINT64_MAX};
+  std::uint64_t ask(const file::Body& body) { return queue.message({++request, body}); }  // the check
 };
+
+// The time for which a busy server is asked. It may still hold the work that a lost connection has begun, or
+// have no slot for more. It may need its idle limit, a minute, to notice that a connection is lost.
+inline constexpr Duration kLongestBusy = std::chrono::seconds(100);
+
+// The user's wishes for a file of this version.
+FileWishes wishes_for(const SendTransfer& send, const FileVersion& version);
+// True if the server's file has the time and mode that the server was asked to give it.
+bool has_same_metadata(const FileVersion& version, const file::Facts& facts);
+// True if the server has left an existing file as it is, as the user wishes.
+bool is_skipped(const SendTransfer& send, const file::Offered& offered);
+// Describes a refusal, for people.
+std::string words_on(const std::string& name, const FileRefusal& refusal);
+
+// The server has a file with the same bytes: this transfer has stored it (`by_this`), or it existed before.
+void note_there(SendTransfer& send, const SendTransfer::Work& work, const Digest& digest, bool by_this);
+// The server has another file of that name.
+void note_other(SendTransfer& send, const SendTransfer::Work& work);
+// A server from which nothing can be fetched has a file of that name. `answer_lost`: it may be this one.
+void note_unknown(SendTransfer& send, const SendTransfer::Work& work, bool answer_lost);
 
 // The work of one connection on a large file: its offer, a range of it, or its seal. One at a time.
 class LargeSender {

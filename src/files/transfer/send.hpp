@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,13 +13,12 @@
 #include <vector>
 
 #include "files/protocol/wire.hpp"
+#include "files/store/disk/disk_file.hpp"
 #include "files/store/file_digest.hpp"
 #include "files/transfer/source_files.hpp"
 #include "files/transfer/transfer.hpp"
 
 namespace joust::transfer {
-
-class LargeSource;
 
 // The order in which the directories of a transfer are asked for: over one connection at a time and before
 // any file, so that no file makes its directory. Directories to which their owner may not write get their
@@ -46,6 +47,55 @@ class FolderOrder {
   std::size_t left_;                 // directories without an answer to the first request
   std::vector<std::size_t> closed_;  // items: directories that get their mode at the end
   std::vector<std::size_t> last_;    // items: those of closed_ when all else is done
+};
+
+// A large file that is being sent: its steps, its ranges and its digest. Protected by the lock of its
+// SendTransfer, except for the digest, which another thread makes.
+class LargeSource {
+ public:
+  // Throws std::system_error if the descriptor cannot be duplicated.
+  LargeSource(std::size_t item, OpenSource source, std::size_t connections);
+
+  enum class Step : std::uint8_t { to_offer, offering, sending, sealing };
+  Step step = Step::to_offer;
+  std::uint64_t id = 0;  // number of the upload; a new one with each offer
+  RangesLeft ranges;
+  bool was_offered = false;
+  ByteRange counted{};          // offset: bytes counted as there before; size: bytes counted as moved
+  bool compared = false;        // compared with the file that it replaces
+  bool may_be_stored = false;   // the file was sealed, and the answer was lost
+  std::uint64_t most_done = 0;  // the most bytes that the server has had
+  Time give_up_at{};            // when to stop asking a busy server; Time{}: not busy since the last progress
+  unsigned forgotten = 0;       // times that the server did not know the upload, since the last progress
+
+  std::size_t item() const { return item_; }
+  const FileVersion& version() const { return version_; }
+  const std::shared_ptr<File>& file() const { return file_; }
+  // True if the file has other bytes than when it was opened.
+  bool has_changed() const;
+
+  // Reads the file to its end, and then calls `ready`; stops earlier, without that call, after stop_digest().
+  // On a thread of its own.
+  void make_digest(const std::function<void()>& ready);
+  // Lets the digest wait at this position of the file. While ranges are sent it keeps just ahead of them: a
+  // digest that ran on would take a core from the threads that send and store, and leave it idle afterwards.
+  void pace_digest(std::uint64_t end);
+  void stop_digest();
+  std::uint64_t digested() const { return digest_.done(); }  // bytes
+  bool is_digested() const { return digested_.load(std::memory_order_acquire); }
+  // Empty if the file could not be read.
+  std::optional<Digest> digest() const { return readable_ ? std::optional(digest_.value()) : std::nullopt; }
+
+ private:
+  const std::size_t item_;
+  const FileVersion version_;
+  Fd fd_;
+  const std::shared_ptr<File> file_;  // for the socket
+  SourceFile once_;                   // for the digest
+  FileDigest digest_;
+  bool readable_ = false;
+  std::atomic<bool> digested_{false}, stopped_{false};
+  std::atomic<std::uint64_t> pace_{UINT64_MAX};
 };
 
 struct SendPlan {
@@ -144,5 +194,8 @@ class SendTransfer : public Transfer {
   std::atomic<bool> asks_first_{false};
   BackgroundThread worker_;  // destroyed first
 };
+
+// One connection that sends files: many whole ones, or a piece of a large one. `send` is borrowed.
+std::unique_ptr<Session> send_session(SendTransfer& send);
 
 }  // namespace joust::transfer

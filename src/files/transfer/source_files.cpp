@@ -21,7 +21,6 @@
 #include "files/store/disk/temporary_file.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
-#include "files/transfer/remote_tree.hpp"
 
 namespace joust::transfer {
 namespace {

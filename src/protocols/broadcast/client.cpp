@@ -13,7 +13,6 @@
 #include "load/schedule.hpp"
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/room_copy.hpp"
-#include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket/client.hpp"
 
 namespace joust::broadcast {

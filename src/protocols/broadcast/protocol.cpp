@@ -22,7 +22,6 @@
 
 #include "base/units.hpp"
 #include "protocols/broadcast/room_log.hpp"
-#include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket/client.hpp"
 #include "protocols/websocket/message.hpp"
 

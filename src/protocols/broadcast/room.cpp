@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 #include "session/framing.hpp"
 
 namespace joust::broadcast {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "joust/bytes.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 
 namespace joust::broadcast {
 

@@ -18,7 +18,6 @@
 #include "protocols/broadcast/protocol.hpp"
 #include "protocols/broadcast/room.hpp"
 #include "protocols/broadcast/room_log.hpp"
-#include "protocols/broadcast/wire.hpp"
 #include "protocols/websocket/server.hpp"
 #include "session/handler_session.hpp"
 #include "session/message_wise.hpp"

@@ -22,7 +22,6 @@
 #include "protocols/http/messages.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/target.hpp"
-#include "protocols/http/text.hpp"
 
 namespace joust::http {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "protocols/http/text.hpp"
+#include "protocols/http/messages.hpp"
 
 namespace joust::http {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "protocols/http/heads.hpp"
 #include "protocols/http/target.hpp"
-#include "protocols/http/text.hpp"
 
 namespace joust::http {
 namespace {

@@ -17,9 +17,9 @@
 #include "files/store/file_version.hpp"
 #include "files/store/upload/tree_storage.hpp"
 #include "protocols/http/files_page.hpp"
+#include "protocols/http/messages.hpp"
 #include "protocols/http/protocol.hpp"
 #include "protocols/http/server_session.hpp"
-#include "protocols/http/text.hpp"
 
 namespace joust::http {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/system/sockets.hpp"
 #include "base/text.hpp"
-#include "protocols/http/text.hpp"
+#include "protocols/http/messages.hpp"
 
 namespace joust::http {
 namespace {

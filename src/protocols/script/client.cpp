@@ -9,7 +9,6 @@
 
 #include "load/request_service.hpp"
 #include "load/run.hpp"
-#include "protocols/script/protocol.hpp"
 #include "protocols/script/script.hpp"
 
 namespace joust::script {

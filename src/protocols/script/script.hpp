@@ -103,4 +103,8 @@ std::string why_no_answers(const Script& script);
 void check_client(const Script& script, const LoadPlan& plan);
 void check_server(const Script& script);
 
+// The service of each side. Throw std::invalid_argument for options that do not fit.
+std::unique_ptr<Service> make_server(const Parameters& parameters);
+std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run);
+
 }  // namespace joust::script

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "protocols/script/protocol.hpp"
 #include "protocols/script/script.hpp"
 #include "session/handler_session.hpp"
 

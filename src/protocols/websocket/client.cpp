@@ -16,7 +16,7 @@
 #include "base/text.hpp"
 #include "load/request_service.hpp"
 #include "load/schedule.hpp"
-#include "protocols/http/text.hpp"
+#include "protocols/http/messages.hpp"
 #include "protocols/websocket/handshake.hpp"
 #include "protocols/websocket/message.hpp"
 #include "protocols/websocket/protocol.hpp"

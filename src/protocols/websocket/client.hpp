@@ -10,7 +10,6 @@
 
 #include "joust/handler.hpp"
 #include "joust/protocol.hpp"
-#include "protocols/websocket/frame.hpp"
 #include "protocols/websocket/message.hpp"
 
 namespace joust::websocket {

@@ -13,7 +13,7 @@
 #include <span>
 
 #include "base/bytes.hpp"
-#include "protocols/http/text.hpp"
+#include "protocols/http/messages.hpp"
 #include "protocols/websocket/message.hpp"
 
 namespace joust::websocket {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "joust/bytes.hpp"
-#include "protocols/websocket/frame.hpp"
+#include "protocols/websocket/message.hpp"
 
 // The opening handshake of RFC 6455, section 4. Only handshake.cpp includes Boost.Beast, which reads the
 // heads, and OpenSSL, which has SHA-1 and base64.

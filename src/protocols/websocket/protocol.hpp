@@ -8,7 +8,7 @@
 #include "joust/protocol.hpp"
 #include "joust/service.hpp"
 #include "protocols/websocket/client.hpp"
-#include "protocols/websocket/frame.hpp"
+#include "protocols/websocket/message.hpp"
 
 namespace joust::websocket {
 

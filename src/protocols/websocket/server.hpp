@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "joust/handler.hpp"
-#include "protocols/websocket/frame.hpp"
 #include "protocols/websocket/message.hpp"
 
 namespace joust::websocket {

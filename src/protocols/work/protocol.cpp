@@ -15,7 +15,6 @@
 
 #include "base/units.hpp"
 #include "protocols/work/messages.hpp"
-#include "protocols/work/server.hpp"
 
 namespace joust::work {
 

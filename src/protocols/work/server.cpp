@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The server side of work.
-#include "protocols/work/server.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "files/protocol/upload_fixture.hpp"
+#include "files/protocol/server_fixture.hpp"
 #include "files/store/hostile_names.hpp"
 #include "files/store/quota.hpp"
 

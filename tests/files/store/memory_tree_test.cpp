@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "files/store/descriptor_limit.hpp"
 #include "files/store/storage_fixture.hpp"
 
 namespace joust {

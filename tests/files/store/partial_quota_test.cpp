@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Uploads that outlive an interruption, in the quota.
+// Resumable uploads in the quota, and the descriptors that uploads have: how many of them a limit allows.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "files/store/partial_fixture.hpp"
+#include "files/store/storage_fixture.hpp"
+#include "files/store/upload/tree_storage.hpp"
 
 namespace joust {
 namespace {
@@ -171,5 +175,49 @@ TEST_F(PartialQuota, CountsInTheQuotaWhileItIsRefused) {
   EXPECT_EQ(storage().quota().left(), limit - text_.size() - kEntryBytes) << "it counts once";
 }
 
+class Descriptors : public test::PartialUploadTest {
+ protected:
+  static std::uint64_t open_now() {
+    const std::filesystem::directory_iterator all("/dev/fd");
+    return static_cast<std::uint64_t>(std::distance(all, std::filesystem::directory_iterator{}));
+  }
+};
+
+TEST_F(Descriptors, OfAnUploadAreNoMoreThanAreReckonedWith) {
+  storage();
+  const std::uint64_t before = open_now();
+  UploadRequest all = request();
+  all.wishes->resumable = false;
+  {
+    const auto whole = storage().upload(all).value();
+    EXPECT_EQ(open_now(), before + descriptors::kOfWhole);
+  }
+  {
+    const auto upload = begin();
+    resume(*upload);
+    EXPECT_EQ(open_now(), before + descriptors::kOfUpload - 1) << "there is no journal yet";
+    upload_text(*upload, 0, 4 * kMiB);
+    EXPECT_EQ(open_now(), before + descriptors::kOfUpload);
+  }
+  const auto resumed = begin();
+  EXPECT_GT(resume(*resumed).verified, 0U);
+  EXPECT_EQ(open_now(), before + descriptors::kOfUpload);
+}
+
+TEST_F(Descriptors, LeaveRoomForConnections) {
+  {
+    const test::DescriptorLimit tight(64);
+    storage();
+  }
+  std::vector<std::shared_ptr<Upload>> held;
+  for (const std::string_view name : {"1", "2", "3", "4"}) {
+    UploadRequest request = this->request();
+    request.name = name;
+    held.push_back(storage().upload(request).value());
+  }
+  EXPECT_EQ(storage().upload(request()).error().text, "open uploads: 4 of at most 4");
+}
+
 }  // namespace
+
 }  // namespace joust

@@ -3,7 +3,7 @@
 // broadcast: joins under names that others use too, and messages of all sizes.
 #include "base/bytes.hpp"
 #include "hostile/messages.hpp"
-#include "protocols/broadcast/wire.hpp"
+#include "protocols/broadcast/protocol.hpp"
 
 namespace joust::hostile {
 namespace {

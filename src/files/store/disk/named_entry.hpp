@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "files/store/disk/directory.hpp"
 #include "files/store/disk/file_tree.hpp"
-#include "files/store/disk/folder_tree.hpp"
 #include "files/store/disk/group_commit.hpp"
 #include "files/store/storage.hpp"
 

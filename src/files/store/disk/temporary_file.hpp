@@ -10,7 +10,6 @@
 
 #include "files/store/disk/directory.hpp"
 #include "files/store/disk/file_tree.hpp"
-#include "files/store/disk/folder_tree.hpp"
 
 // The names of files that have no final name yet. A temporary name follows from the final one, so that the
 // next upload of the final name finds the file that a killed process left. The process that writes such a

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "base/limits.hpp"
-#include "files/store/descriptors.hpp"
 #include "files/store/disk/named_entry.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"
