@@ -20,13 +20,6 @@
 namespace joust::file {
 namespace {
 
-template <typename Parse>
-std::uint64_t number(const Parameters& parameters, const std::string& option, Parse&& parse) {
-  const auto value = parse(parameters.option(option));
-  if (!value) throw std::invalid_argument(fmt::format("--{}: {}", option, value.error()));
-  return *value;
-}
-
 std::vector<ProtocolOption> for_the_server() {
   return {
       {.name = "root",
@@ -121,20 +114,8 @@ std::vector<ProtocolOption> options() {
   return all;
 }
 
-std::uint64_t bytes_of(const Parameters& parameters, const std::string& option) {
-  return number(parameters, option, parse_bytes);
-}
-
 std::optional<std::uint64_t> bytes_if_given(const Parameters& parameters, const std::string& option) {
   return parameters.option(option).empty() ? std::nullopt : std::optional(bytes_of(parameters, option));
-}
-
-std::uint64_t count_of(const Parameters& parameters, const std::string& option) {
-  return number(parameters, option, parse_count);
-}
-
-bool is_yes(const Parameters& parameters, const std::string& option) {
-  return parameters.option(option) == "yes";
 }
 
 FileRead file_read(const Parameters& parameters) {

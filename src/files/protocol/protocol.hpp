@@ -10,6 +10,7 @@
 #include "files/store/disk/disk_file.hpp"
 #include "joust/protocol.hpp"
 #include "joust/service.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::file {
 
@@ -19,10 +20,7 @@ inline constexpr auto kSampleBytes = "64KiB";
 std::vector<ProtocolOption> options();
 
 // Parse options. Throw std::invalid_argument.
-std::uint64_t bytes_of(const Parameters& parameters, const std::string& option);
 std::optional<std::uint64_t> bytes_if_given(const Parameters& parameters, const std::string& option);
-std::uint64_t count_of(const Parameters& parameters, const std::string& option);
-bool is_yes(const Parameters& parameters, const std::string& option);
 FileRead file_read(const Parameters& parameters);
 FileWrite file_write(const Parameters& parameters);
 

@@ -18,12 +18,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 
 #include "base/units.hpp"
 #include "protocols/broadcast/room_log.hpp"
 #include "protocols/websocket/client.hpp"
 #include "protocols/websocket/message.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::broadcast {
 
@@ -52,16 +52,10 @@ std::size_t framed_size(StreamFraming framing, Bytes begin) {
 
 namespace {
 
-std::uint64_t bytes_of(const Parameters& parameters, const std::string& option) {
-  const auto bytes = parse_bytes(parameters.option(option));
-  if (!bytes) throw std::invalid_argument(fmt::format("--{}: {}", option, bytes.error()));
-  return *bytes;
-}
-
 std::uint64_t room_bytes(const Parameters& parameters) {
   const std::uint64_t bytes = bytes_of(parameters, "room-bytes");
   if (bytes >= RoomLog::kLargest) return bytes;
-  throw std::invalid_argument(fmt::format("--room-bytes: at least {}", RoomLog::kLargest));
+  refuse_option("room-bytes", fmt::format("at least {}", RoomLog::kLargest));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "protocols/http/client.hpp"
 #include "protocols/http/heads.hpp"
 #include "protocols/http/target.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::http {
 namespace {
@@ -106,7 +107,7 @@ namespace {
 
 // Returns whether an option that needs a directory is given.
 bool of_directory(const Parameters& parameters, const std::string& option) {
-  const bool given = parameters.option(option) == "yes";
+  const bool given = is_yes(parameters, option);
   if (given && parameters.option("root").empty())
     throw std::invalid_argument(fmt::format("--{}: there is no directory; say --root DIRECTORY too", option));
   return given;
@@ -123,15 +124,11 @@ bool serves_dot_files(const Parameters& parameters) {
 }
 
 RateRules rates(const Parameters& parameters) {
-  const auto least = parse_bytes(parameters.option("min-rate"));
-  if (!least) throw std::invalid_argument("--min-rate: " + least.error());
-  return RateRules::of(*least);
+  return RateRules::of(bytes_of(parameters, "min-rate"));
 }
 
 std::uint64_t requests_per_connection(const Parameters& parameters) {
-  const auto count = parse_count(parameters.option("requests-per-connection"));
-  if (!count) throw std::invalid_argument("--requests-per-connection: " + count.error());
-  return *count;
+  return count_of(parameters, "requests-per-connection");
 }
 
 void check_server(const Parameters& parameters) {

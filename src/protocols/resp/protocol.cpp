@@ -18,6 +18,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "joust/load_plan.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::resp {
 namespace {
@@ -142,20 +143,18 @@ void read_prefix(const Parameters& parameters, Workload& into) {
 
 // The sizes have been read.
 void read_keys(const Parameters& parameters, std::uint64_t connections, Workload& into) {
-  const std::string& text = parameters.option("key-maximum");
-  if (text == "auto") {
+  if (parameters.option("key-maximum") == "auto") {
     into.keys = std::max(connections, std::min(kUsualKeys, kUsualBytes / into.mean_value()));
     return;
   }
-  const auto keys = parse_count(text);
-  if (!keys) refuse_option("key-maximum", keys.error());
-  if (*keys == 0 || *keys > kMostKeys) refuse_option("key-maximum", fmt::format("1 to {} keys", kMostKeys));
-  if (*keys < connections)
+  const std::uint64_t keys = count_of(parameters, "key-maximum");
+  if (keys == 0 || keys > kMostKeys) refuse_option("key-maximum", fmt::format("1 to {} keys", kMostKeys));
+  if (keys < connections)
     refuse_option("key-maximum",
                   fmt::format("{} keys for {} connections: each connection writes keys of its own, so "
                               "there are at least as many",
-                              *keys, connections));
-  into.keys = *keys;
+                              keys, connections));
+  into.keys = keys;
 }
 
 void read_pattern(const Parameters& parameters, Workload& into) {
@@ -199,7 +198,7 @@ Workload workload(const Parameters& parameters, std::uint64_t connections) {
   read_sizes(parameters, result);
   read_keys(parameters, connections, result);
   read_pattern(parameters, result);
-  result.fills = parameters.option("fill") == "yes";
+  result.fills = is_yes(parameters, "fill");
   if (result.fills && result.keys * (result.mean_value() + kCommandBytes) > kMostFilled)
     refuse_option("fill",
                   fmt::format("{} keys with values of {} on average are more than {}; take fewer keys "
@@ -209,10 +208,9 @@ Workload workload(const Parameters& parameters, std::uint64_t connections) {
 }
 
 std::uint64_t most_memory(const Parameters& parameters) {
-  const auto bytes = parse_bytes(parameters.option("maxmemory"));
-  if (!bytes) refuse_option("maxmemory", bytes.error());
-  if (*bytes == 0 || *bytes > kLargestStore) refuse_option("maxmemory", "1 B to 1 TiB");
-  return *bytes;
+  const std::uint64_t bytes = bytes_of(parameters, "maxmemory");
+  if (bytes == 0 || bytes > kLargestStore) refuse_option("maxmemory", "1 B to 1 TiB");
+  return bytes;
 }
 
 }  // namespace joust::resp

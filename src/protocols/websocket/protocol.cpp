@@ -10,10 +10,9 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 #include "base/units.hpp"
 #include "protocols/websocket/handshake.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::websocket {
 namespace {
@@ -21,15 +20,14 @@ namespace {
 constexpr std::size_t kMostFragments = 10'000;  // of a message
 
 std::size_t fragment_of(const Parameters& parameters) {
-  const auto bytes = parse_bytes(parameters.option("fragment"));
-  if (!bytes) throw std::invalid_argument("--fragment: " + bytes.error());
-  if (*bytes == 0 || *bytes >= parameters.payload) return kLargestMessage;
-  if (parameters.payload > *bytes * kMostFragments)
-    throw std::invalid_argument(fmt::format(
-        "--fragment: a message of {} bytes has more than {} fragments of {} bytes; say at least {}",
-        parameters.payload, kMostFragments, *bytes,
-        (parameters.payload + kMostFragments - 1) / kMostFragments));
-  return *bytes;
+  const std::uint64_t bytes = bytes_of(parameters, "fragment");
+  if (bytes == 0 || bytes >= parameters.payload) return kLargestMessage;
+  if (parameters.payload > bytes * kMostFragments)
+    refuse_option("fragment",
+                  fmt::format("a message of {} bytes has more than {} fragments of {} bytes; say at least {}",
+                              parameters.payload, kMostFragments, bytes,
+                              (parameters.payload + kMostFragments - 1) / kMostFragments));
+  return bytes;
 }
 
 }  // namespace

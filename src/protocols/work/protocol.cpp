@@ -15,6 +15,7 @@
 
 #include "base/units.hpp"
 #include "protocols/work/messages.hpp"
+#include "session/option_values.hpp"
 
 namespace joust::work {
 
@@ -55,17 +56,15 @@ namespace {
 constexpr std::uint64_t kMostRoundsPerUs = 1'000'000;
 
 Duration time_of(const Parameters& parameters, const std::string& option) {
-  const auto time = parse_duration(parameters.option(option));
-  if (!time) refuse_option(option, time.error());
-  if (*time > kMostWork) refuse_option(option, "at most " + format_duration(kMostWork));
-  return *time;
+  const Duration time = duration_of(parameters, option);
+  if (time > kMostWork) refuse_option(option, "at most " + format_duration(kMostWork));
+  return time;
 }
 
-std::uint64_t count_of(const Parameters& parameters, const std::string& option, std::uint64_t most) {
-  const auto count = parse_count(parameters.option(option));
-  if (!count) refuse_option(option, count.error());
-  if (*count > most) refuse_option(option, fmt::format("at most {}", most));
-  return *count;
+std::uint64_t count_up_to(std::uint64_t most, const Parameters& parameters, const std::string& option) {
+  const std::uint64_t count = count_of(parameters, option);
+  if (count > most) refuse_option(option, fmt::format("at most {}", most));
+  return count;
 }
 
 }  // namespace
@@ -81,12 +80,12 @@ WorkRules work_rules(const Parameters& parameters) {
   return {.time = time,
           .most = most,
           .kind = parameters.option("work-kind") == "sleep" ? Kind::sleep : Kind::busy,
-          .rounds_per_us = count_of(parameters, "loop-speed", kMostRoundsPerUs)};
+          .rounds_per_us = count_up_to(kMostRoundsPerUs, parameters, "loop-speed")};
 }
 
 std::int32_t workload(const Parameters& parameters) {
   return static_cast<std::int32_t>(
-      count_of(parameters, "workload", std::numeric_limits<std::int32_t>::max()));
+      count_up_to(std::numeric_limits<std::int32_t>::max(), parameters, "workload"));
 }
 
 Settings repeatable(Settings server, const Parameters& /*client*/) {
