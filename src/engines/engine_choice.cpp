@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -15,29 +16,13 @@ namespace {
 const std::vector<std::string> kWaits{"block", "spin", "adaptive"};
 const std::vector<std::string> kSwitch{"on", "off", "true", "false"};  // flags have words, TOML has truth
 
-KnobRow row_of(const Knob& knob) {
-  using Choices = std::vector<std::string>;
-  const Settings unavailable = unavailable_choices(knob);
-  return {.name = std::string(knob.name),
-          .choices = knob.any_text ? Choices{} : Choices{knob.choices.begin(), knob.choices.end()},
-          .default_value = std::string(knob.choices.front()),
-          .kernel_thread = std::string(knob.kernel_thread),
-          .unavailable = {unavailable.begin(), unavailable.end()}};
-}
-
-std::string words_for(const Engine& engine) {
-  if (!engine.delivery.by_message()) return {};
-  if (!engine.group.empty()) return "lossy messages, some to a group";
-  return engine.delivery.lossy ? "lossy messages" : "messages";
-}
-
-const KnobRow* find_knob(const EngineRow& engine, const std::string& name) {
-  const auto found = std::ranges::find(engine.knobs, name, &KnobRow::name);
+const Knob* find_knob(const Engine& engine, const std::string& name) {
+  const auto found = std::ranges::find(engine.knobs, name, &Knob::name);
   return found == engine.knobs.end() ? nullptr : &*found;
 }
 
 std::expected<void, std::string> set_threads(EngineChoice& choice, const std::string& value,
-                                             const EngineRow& engine) {
+                                             const Engine& engine) {
   const auto threads = parse_count(value);
   if (!threads)
     return std::unexpected(
@@ -52,11 +37,11 @@ std::expected<void, std::string> set_threads(EngineChoice& choice, const std::st
 }
 
 std::expected<void, std::string> set_transport(EngineChoice& choice, const std::string& value,
-                                               const EngineRow& engine) {
+                                               const Engine& engine) {
   static const std::vector<std::string> kTransports{"tcp", "unix"};
   if (std::ranges::count(kTransports, value) == 0)
     return std::unexpected(not_allowed(fmt::format("'{}' is no transport", value), value, kTransports));
-  if (!engine.tcp)
+  if (engine.transport != Transport::stream)
     return std::unexpected(
         fmt::format("engine '{}' has a transport of its own; leave transport={} out", engine.name, value));
   choice.transport = value;
@@ -64,51 +49,34 @@ std::expected<void, std::string> set_transport(EngineChoice& choice, const std::
 }
 
 std::expected<void, std::string> set_own(EngineChoice& choice, const std::string& name,
-                                         const std::string& value, const EngineRow& engine) {
-  const KnobRow* const knob = find_knob(engine, name);
+                                         const std::string& value, const Engine& engine) {
+  const Knob* const knob = find_knob(engine, name);
   if (knob == nullptr) {
     std::vector<std::string> names{"threads", "wait", "nodelay", "transport"};
-    for (const KnobRow& each : engine.knobs) names.push_back(each.name);
+    for (const Knob& each : engine.knobs) names.emplace_back(each.name);
     return std::unexpected(
         not_allowed(fmt::format("engine '{}' has no knob '{}'", engine.name, name), name, names));
   }
-  if (!knob->choices.empty() && std::ranges::count(knob->choices, value) == 0)
+  const std::vector<std::string> choices(knob->choices.begin(), knob->choices.end());
+  if (!knob->any_text && std::ranges::count(choices, value) == 0)
     return std::unexpected(
-        not_allowed(fmt::format("'{}' is no value of knob '{}'", value, name), value, knob->choices));
+        not_allowed(fmt::format("'{}' is no value of knob '{}'", value, name), value, choices));
   choice.knobs[name] = value;
   return {};
 }
 
 }  // namespace
 
-EngineRow row_of(const Engine& engine) {
-  EngineRow row{.name = std::string(engine.name),
-                .serves = engine.serves,
-                .dials = engine.dials,
-                .tcp = engine.transport == Transport::stream,
-                .listen = std::string(engine.listens_at()),
-                .delivery = words_for(engine),
-                .several_loops = engine.several_loops,
-                .least_threads = engine.least_threads,
-                .separate_processes = engine.separate_processes,
-                .in_build = engine.run != nullptr,
-                .in_process = engine.in_process,
-                .unavailable = engine.unavailable ? engine.unavailable() : "",
-                .not_public = std::string(engine.not_public)};
-  for (const Knob& knob : engine.knobs) row.knobs.push_back(row_of(knob));
-  return row;
-}
-
-std::optional<std::string> thread_number_objection(const EngineRow& engine, std::uint64_t threads) {
+std::optional<std::string> thread_number_objection(const Engine& engine, std::uint64_t threads) {
   if (threads >= engine.least_threads && threads <= kMostThreads) return std::nullopt;
   return fmt::format("engine '{}' cannot have {} threads; allowed: {} to {}", engine.name, threads,
                      engine.least_threads, kMostThreads);
 }
 
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
-                                          const std::string& value, const EngineRow& engine,
+                                          const std::string& value, const Engine& engine,
                                           const std::function<bool(const std::string&)>& is_option) {
-  if (!engine.in_build) {
+  if (engine.run == nullptr) {  // not in this build
     choice.knobs[knob] = value;
     return {};
   }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "race/model/scenario.hpp"
 
 namespace joust::race {
@@ -29,27 +34,42 @@ inline const std::vector<Protocol>& fake_protocols() {
   return protocols;
 }
 
-// The same for engines.
+// The same for engines: none of them runs.
+inline Engine fake_engine(std::string_view name) {
+  Engine engine{};
+  engine.name = name;
+  engine.run = [](const Hosting& /*hosting*/, Stop& /*stop*/) {};
+  return engine;
+}
+
+inline const std::vector<Engine>& fake_engines() {
+  using Choices = std::array<std::string_view, 2>;
+  static constexpr Choices kTriggers{"edge", "level"}, kSwitch{"off", "on"}, kWays{"epoll", "ring"};
+  static const auto no_ring = [](std::string_view choice) {
+    return std::string(choice == "ring" ? "io_uring_setup: Operation not permitted" : "");
+  };
+  static const std::array<Knob, 1> trigger{{{.name = "trigger", .choices = kTriggers, .summary = ""}}},
+      sqpoll{{{.name = "sqpoll", .choices = kSwitch, .summary = "", .kernel_thread = "on"}}},
+      by{{{.name = "by", .choices = kWays, .summary = "", .unavailable = no_ring}}};
+  static const std::vector<Engine> engines = [] {
+    Engine null = fake_engine("null"), epoll = fake_engine("epoll"), ring = fake_engine("io-uring"),
+           pool = fake_engine("pool"), listener = fake_engine("listener"), broken = fake_engine("broken");
+    null.in_process = true;
+    epoll.several_loops = pool.several_loops = true;
+    epoll.knobs = trigger;
+    ring.knobs = sqpoll;
+    pool.least_threads = 0;
+    pool.knobs = by;
+    listener.dials = false;
+    broken.unavailable = [] { return std::string("io_uring_setup: Operation not permitted"); };
+    return std::vector<Engine>{null, fake_engine("threads"), epoll, ring, pool, listener, broken};
+  }();
+  return engines;
+}
+
 inline Catalogue fake_catalogue() {
-  Catalogue catalogue{
-      .engines = {
-          {.name = "null", .in_process = true},
-          {.name = "threads"},
-          {.name = "epoll",
-           .several_loops = true,
-           .knobs = {{.name = "trigger", .choices = {"edge", "level"}, .default_value = "edge"}}},
-          {.name = "io-uring",
-           .knobs =
-               {{.name = "sqpoll", .choices = {"off", "on"}, .default_value = "off", .kernel_thread = "on"}}},
-          {.name = "pool",
-           .several_loops = true,
-           .least_threads = 0,
-           .knobs = {{.name = "by",
-                      .choices = {"epoll", "ring"},
-                      .default_value = "epoll",
-                      .unavailable = {{"ring", "io_uring_setup: Operation not permitted"}}}}},
-          {.name = "listener", .dials = false},
-          {.name = "broken", .unavailable = "io_uring_setup: Operation not permitted"}}};
+  Catalogue catalogue;
+  for (const Engine& engine : fake_engines()) catalogue.engines.push_back({.engine = &engine});
   for (const Protocol& protocol : fake_protocols()) catalogue.protocols.push_back({.protocol = &protocol});
   return catalogue;
 }

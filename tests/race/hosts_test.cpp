@@ -352,7 +352,9 @@ TEST_F(RaceOverHosts, HostsMeetAndAreDescribed) {
 
 TEST(Restrictions, LeaveOutWhatOtherHostsCannotReach) {
   Catalogue catalogue = fake_catalogue();
-  catalogue.engines[1].not_public = "peers could do harm";
+  Engine harmful = fake_engine("threads");
+  harmful.not_public = "peers could do harm";
+  catalogue.engines[1] = {.engine = &harmful};
   restrict_to_hosts(catalogue);
   Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
   scenario.cases.front().protocol = "turns";

@@ -50,10 +50,18 @@ TEST(Overrides, DescribeARaceOfTheirOwn) {
 
 // Engines whose messages may be lost: one plays both roles, one only serves.
 Catalogue with_datagrams() {
+  static constexpr Delivery kMessages{.kind = Delivery::Kind::message},
+      kLossy{.kind = Delivery::Kind::message, .lossy = true};
+  static const std::vector<Engine> engines = [] {
+    Engine datagrams = fake_engine("datagrams"), group = fake_engine("group"),
+           parcels = fake_engine("parcels");
+    datagrams.delivery = group.delivery = kLossy;
+    parcels.delivery = kMessages;
+    group.dials = parcels.dials = false;
+    return std::vector<Engine>{datagrams, group, parcels};
+  }();
   Catalogue catalogue = fake_catalogue();
-  catalogue.engines.push_back({.name = "datagrams", .delivery = "lossy messages"});
-  catalogue.engines.push_back({.name = "group", .dials = false, .delivery = "lossy messages"});
-  catalogue.engines.push_back({.name = "parcels", .dials = false, .delivery = "messages"});
+  for (const Engine& engine : engines) catalogue.engines.push_back({.engine = &engine});
   return catalogue;
 }
 

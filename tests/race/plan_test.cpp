@@ -55,9 +55,10 @@ TEST(Plan, WhoCannotCarryTheProtocolIsLeftOutWithTheReason) {
 
 TEST(Plan, AnEntryKnowsTheSocketsAndTheAddressOfItsEngines) {
   Catalogue catalogue = fake_catalogue();
-  EngineRow& datagrams = *std::ranges::find(catalogue.engines, "threads", &EngineRow::name);
-  datagrams.tcp = false;
-  datagrams.listen = "239.255.0.1:0";
+  Engine datagrams = fake_engine("threads");
+  datagrams.transport = Transport::datagram;
+  datagrams.group = "239.255.0.1:0";
+  catalogue.engines[1] = {.engine = &datagrams};
   Scenario scenario = fake_scenario({"threads", "epoll"});
   scenario.contestants.push_back(racer("epoll", "threads"));
   scenario.contestants.back().name = "from threads";

@@ -168,7 +168,6 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
   };
   const auto settings = settings_of_text(given);
   if (!settings) refuse(settings.error());
-  const EngineRow row = row_of(*chosen);
   const auto is_option = [&](const std::string& name) { return has_option(program, name); };
   EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
   for (const auto& [knob, value] : *settings) {
@@ -177,7 +176,7 @@ void EngineArguments::take_knobs(const Program& program, Settings& options, Sock
         (knob == "nodelay" && socket.nodelay_chosen))
       refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
     if (knob == "transport") refuse("transport is of a race: here the address has it, as in unix:PATH");
-    if (const auto set = set_knob(choice, knob, value, row, is_option); !set) refuse(set.error());
+    if (const auto set = set_knob(choice, knob, value, *chosen, is_option); !set) refuse(set.error());
   }
   threads = choice.threads;
   wait = choice.wait;

@@ -6,12 +6,11 @@
 #include "cli/common/command.hpp"
 #include "race/run/plan.hpp"
 
-// Checks of a race that are possible before its first trial.
+// What can be raced here, and checks of a race that are possible before its first trial.
 namespace joust {
 
-// Returns why the engines of a contestant cannot support their options with this load: "unsupported: ...".
-// Empty if they can.
-std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one);
+// Returns the engines of the library and the protocols of the program. Tests which engines can run here.
+race::Catalogue catalogue_of(const Program& program);
 
 // Throws UsageError or std::invalid_argument for loads that could never run: more connections than a process
 // may have open, or options that the protocol's client refuses for such a plan. Raises the limit of open

@@ -23,7 +23,6 @@
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
 #include "cli/hosts/processes.hpp"
-#include "cli/race/catalogue.hpp"
 #include "cli/race/command.hpp"
 #include "cli/race/guardian.hpp"
 #include "cli/race/possible_race.hpp"

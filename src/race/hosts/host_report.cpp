@@ -52,9 +52,9 @@ std::expected<HostReport, std::string> ask_for_report(HostLink& host, const Netw
 
 namespace {
 
-std::string why_not_served(const EngineRow& engine) {
-  if (!engine.not_public.empty()) return "it serves its own machine only: " + engine.not_public;
-  if (!engine.listen.starts_with("127.0.0.1:")) return "its datagrams go to a group of one host";
+std::string why_not_served(const Engine& engine) {
+  if (!engine.not_public.empty()) return fmt::format("it serves its own machine only: {}", engine.not_public);
+  if (!engine.group.empty()) return "its datagrams go to a group of one host";
   return {};
 }
 
@@ -85,11 +85,10 @@ void restrict_to_hosts(Catalogue& catalogue) {
     const std::string reason = why_not_moved(server, transfer);
     return reason.empty() ? reason : "over several hosts: " + reason;
   };
-  const std::vector<EngineRow>& engines = catalogue.engines;
   for (ProtocolRow& row : catalogue.protocols) {
-    for (const EngineRow& engine : engines)
-      if (std::string reason = why_not_served(engine); !reason.empty() && !engine.in_process)
-        row.unsupported.emplace(engine.name, "over several hosts: " + reason);
+    for (const EngineRow& one : catalogue.engines)
+      if (std::string reason = why_not_served(*one.engine); !reason.empty() && !one.engine->in_process)
+        row.unsupported.emplace(one.engine->name, "over several hosts: " + reason);
     row.objection = [protocol = row.protocol, before = row.objection](const Entry& entry, const Case& one) {
       if (std::string reason = why_not_raced(*protocol, entry); !reason.empty())
         return "over several hosts: " + reason;

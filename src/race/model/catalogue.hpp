@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engines/engine.hpp"
 #include "engines/engine_choice.hpp"
 #include "joust/protocol.hpp"
 #include "race/model/files.hpp"
@@ -26,6 +27,13 @@ struct Entry;  // race/model/result.hpp
 
 // Returns whether an option, which the children get as --NAME VALUE, is valid for a side.
 bool is_for(const ProtocolOption& option, Role role);
+
+// An engine, with what this machine makes of it.
+struct EngineRow {
+  const Engine* engine;  // outlives the catalogue
+  // Why it cannot run here; empty if it can.
+  std::string unavailable = engine->unavailable ? engine->unavailable() : std::string();
+};
 
 // A protocol, with what the engines of this machine make of it.
 struct ProtocolRow {
@@ -55,7 +63,9 @@ struct Catalogue {
   // Returns why commands that move files cannot move them here; empty if they can. Null: they can.
   std::function<std::string(const std::string& server, const std::string& transfer)> no_transfer{};
 
-  const EngineRow* engine(const std::string& name) const;  // null if no engine has that name
+  const Engine* engine(const std::string& name) const;  // null if no engine has that name
+  // Returns why an engine cannot run here; empty if it can, or if no engine has that name.
+  std::string unavailable(const std::string& engine) const;
   // Returns the client engine for a server engine where none is chosen: kDefaultClient for a stream.
   // Otherwise the same engine if it dials, or the first engine with the same kind of delivery.
   std::string standard_client(const std::string& server) const;

@@ -24,22 +24,22 @@ enum class Side : std::uint8_t { server, client };
 
 // Looks only at knobs that were given: by default no engine has such threads.
 bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) {
-  const EngineRow* row = catalogue.engine(choice.engine);
-  const auto makes_one = [&](const KnobRow& knob) {
+  const Engine* const engine = catalogue.engine(choice.engine);
+  const auto makes_one = [&](const Knob& knob) {
     const auto given = choice.knobs.find(knob.name);
     return given != choice.knobs.end() && !given->second.empty() && given->second == knob.kernel_thread;
   };
-  return row != nullptr && std::ranges::any_of(row->knobs, makes_one);
+  return engine != nullptr && std::ranges::any_of(engine->knobs, makes_one);
 }
 
 // Describes the first given choice that cannot be had on this machine, with the reason. Empty if all can be
 // had.
-std::string unavailable_knob(const EngineRow& engine, const Settings& knobs) {
-  for (const KnobRow& knob : engine.knobs) {
+std::string unavailable_knob(const Engine& engine, const Settings& knobs) {
+  for (const Knob& knob : engine.knobs) {
     const auto given = knobs.find(knob.name);
-    const auto found = given == knobs.end() ? knob.unavailable.end() : knob.unavailable.find(given->second);
-    if (found != knob.unavailable.end())
-      return fmt::format("{}={}: {}", knob.name, found->first, found->second);
+    if (given == knobs.end() || knob.unavailable == nullptr) continue;
+    if (const std::string reason = knob.unavailable(given->second); !reason.empty())
+      return fmt::format("{}={}: {}", knob.name, given->second, reason);
   }
   return {};
 }
@@ -72,18 +72,18 @@ Entry files_entry(Entry entry, std::string no_room) {
 // Returns why an engine cannot be that side of the protocol on this machine. Empty if it can.
 std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* protocol,
                     const Catalogue& catalogue) {
-  const std::string& engine = choice.engine;
+  const std::string& name = choice.engine;
   if (protocol != nullptr) {
     const auto& unsupported = side == Side::server ? protocol->unsupported : protocol->unsupported_clients;
-    if (const auto found = unsupported.find(engine); found != unsupported.end()) return found->second;
+    if (const auto found = unsupported.find(name); found != unsupported.end()) return found->second;
   }
-  const EngineRow* row = catalogue.engine(engine);
-  if (row == nullptr) return {};
-  const std::string reason =
-      row->unavailable.empty() ? unavailable_knob(*row, choice.knobs) : row->unavailable;
+  const Engine* const engine = catalogue.engine(name);
+  if (engine == nullptr) return {};
+  std::string reason = catalogue.unavailable(name);
+  if (reason.empty()) reason = unavailable_knob(*engine, choice.knobs);
   if (reason.empty()) return {};
   return side == Side::server ? fmt::format("unavailable: {}", reason)
-                              : fmt::format("unavailable: client {}: {}", engine, reason);
+                              : fmt::format("unavailable: client {}: {}", name, reason);
 }
 
 // Removes a case's options from the sides on which they have no effect.
@@ -121,15 +121,15 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
                        const Catalogue& catalogue) {
   const ProtocolRow* const protocol = catalogue.protocol(one.protocol);
   Entry entry{.contestant = contestant};
-  if (const EngineRow* row = catalogue.engine(contestant.server.engine); row != nullptr && row->several_loops)
+  const Engine* const server = catalogue.engine(contestant.server.engine);
+  if (server != nullptr && server->several_loops)
     entry.contestant.server.threads = one.server_threads.value_or(contestant.server.threads);
   if (!contestant.external()) {
-    const EngineRow* const server = catalogue.engine(contestant.server.engine);
     entry.unavailable = why_not(contestant.server, Side::server, protocol, catalogue);
     entry.server_polled = has_kernel_threads(contestant.server, catalogue);
     entry.server_forks = server != nullptr && server->separate_processes;
-    entry.server_tcp = server == nullptr || server->tcp;
-    if (server != nullptr) entry.listen = server->listen;
+    entry.server_tcp = server == nullptr || server->transport == Transport::stream;
+    if (server != nullptr) entry.listen = server->listens_at();
   }
   for (const std::string& program : contestant.needs)
     if (catalogue.has_program && !catalogue.has_program(program))
@@ -140,9 +140,9 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
   entry.client_polled = has_kernel_threads(contestant.client, catalogue);
   const bool over_unix = contestant.server.transport == "unix";
   if (over_unix) entry.listen = kUnixSocket;
-  const EngineRow* const client = catalogue.engine(contestant.client.engine);
+  const Engine* const client = catalogue.engine(contestant.client.engine);
   entry.client_forks = client != nullptr && client->separate_processes;
-  entry.client_tcp = client == nullptr || client->tcp;
+  entry.client_tcp = client == nullptr || client->transport == Transport::stream;
   if (over_unix) entry.server_tcp = entry.client_tcp = false;
   if (entry.unavailable.empty())
     entry.unavailable = why_not(contestant.client, Side::client, protocol, catalogue);
@@ -154,10 +154,11 @@ Entry contestant_entry(const Contestant& contestant, const Case& one, const Scen
 }
 
 // The engine without a transport, or null.
-const EngineRow* in_process_engine(const Catalogue& catalogue) {
-  const auto found = std::ranges::find_if(
-      catalogue.engines, [](const EngineRow& row) { return row.in_process && row.unavailable.empty(); });
-  return found == catalogue.engines.end() ? nullptr : &*found;
+const Engine* in_process_engine(const Catalogue& catalogue) {
+  const auto found = std::ranges::find_if(catalogue.engines, [](const EngineRow& row) {
+    return row.engine->in_process && row.unavailable.empty();
+  });
+  return found == catalogue.engines.end() ? nullptr : found->engine;
 }
 
 // Returns how the replies of a case are checked; empty if any reply counts.
@@ -172,10 +173,10 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
   if (one.load.messages_per_connection)
     return "a load without sockets opens no connections, so it says nothing of short ones";
   if (one.open_loop()) return "an open loop sends at the rate it is given";
-  const EngineRow* engine = in_process_engine(catalogue);
+  const Engine* const engine = in_process_engine(catalogue);
   if (engine == nullptr) return "no engine that answers in process can run here";
   const ProtocolRow* row = catalogue.protocol(one.protocol);
-  const std::string reason = why_not({.engine = engine->name}, Side::client, row, catalogue);
+  const std::string reason = why_not({.engine = std::string(engine->name)}, Side::client, row, catalogue);
   if (!reason.empty() || row == nullptr) return reason;
   const Protocol& protocol = *row->protocol;
   if (protocol.no_ceiling)
@@ -193,13 +194,14 @@ std::string why_no_ceiling(const Case& one, const Catalogue& catalogue) {
 void add_ceilings(CaseResult& result, const Catalogue& catalogue) {
   result.no_ceiling = why_no_ceiling(result.plan, catalogue);
   if (!result.no_ceiling.empty()) return;
-  const EngineRow* engine = in_process_engine(catalogue);
+  const Engine* const engine = in_process_engine(catalogue);
   std::set<std::pair<std::uint64_t, std::string>> setups;
   for (const Entry& entry : std::vector<Entry>(result.entries)) {
     const EngineChoice& client = entry.contestant.client;
     if (!entry.is_contestant() || !entry.unavailable.empty()) continue;
     if (!setups.emplace(client.threads, client.wait).second) continue;
-    const EngineChoice null{.engine = engine->name, .threads = client.threads, .wait = client.wait};
+    const EngineChoice null{
+        .engine = std::string(engine->name), .threads = client.threads, .wait = client.wait};
     result.entries.push_back(
         {.kind = EntryKind::ceiling,
          .contestant = {.name = fmt::format("ceiling ({})", describe(null)), .server = null, .client = null},

@@ -28,7 +28,7 @@ std::vector<std::string> names_of(const std::vector<EngineChoice>& choices) {
 
 std::expected<void, std::string> set_knob(EngineChoice& choice, const std::string& knob,
                                           const std::string& value, Role role, const Catalogue& catalogue) {
-  const EngineRow* const engine = catalogue.engine(choice.engine);
+  const Engine* const engine = catalogue.engine(choice.engine);
   if (engine == nullptr) return std::unexpected(fmt::format("there is no engine '{}'", choice.engine));
   if (knob == "transport" && role == Role::dial)
     return std::unexpected("transport is of the server, and the client follows: write it there");

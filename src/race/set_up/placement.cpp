@@ -43,11 +43,11 @@ std::optional<std::string> check_cpus_exist(const CpuPlan& plan, std::span<const
 
 namespace {
 
-std::string engine_names(const Catalogue& catalogue, bool (*wanted)(const EngineRow&)) {
+std::string engine_names(const Catalogue& catalogue, bool (*wanted)(const Engine&)) {
   std::vector<std::string> names;
-  for (const EngineRow& engine : catalogue.engines)
-    if (engine.serves && !engine.in_process && engine.unavailable.empty() && wanted(engine))
-      names.push_back(engine.name);
+  for (const auto& [engine, unavailable] : catalogue.engines)
+    if (engine->serves && !engine->in_process && unavailable.empty() && wanted(*engine))
+      names.emplace_back(engine->name);
   return names.empty() ? "none" : join(names);
 }
 
@@ -68,25 +68,25 @@ ServerThreads for_servers(const ThreadNumbers& given, const Scenario& scenario) 
   return all;
 }
 
-std::optional<std::string> thread_objection(const ServerThreads& replacement, const EngineRow& engine,
+std::optional<std::string> thread_objection(const ServerThreads& replacement, const Engine& engine,
                                             const Catalogue& catalogue) {
   for (const std::uint64_t threads : replacement.threads)
     if (auto problem = check_thread_number(engine, threads, catalogue)) return problem;
   if (engine.several_loops || !replacement.swept || replacement.threads.empty()) return std::nullopt;
   return fmt::format(
       "the number means nothing to engine '{}', so all of its points would be the same; allowed: {}",
-      engine.name, engine_names(catalogue, [](const EngineRow& row) { return row.several_loops; }));
+      engine.name, engine_names(catalogue, [](const Engine& one) { return one.several_loops; }));
 }
 
 }  // namespace
 
-std::optional<std::string> check_thread_number(const EngineRow& engine, std::uint64_t threads,
+std::optional<std::string> check_thread_number(const Engine& engine, std::uint64_t threads,
                                                const Catalogue& catalogue) {
   auto problem = thread_number_objection(engine, threads);
   if (problem && threads == 0)
     *problem +=
         fmt::format(" (0, which means no workers, only for {})",
-                    engine_names(catalogue, [](const EngineRow& row) { return row.least_threads == 0; }));
+                    engine_names(catalogue, [](const Engine& one) { return one.least_threads == 0; }));
   return problem;
 }
 
@@ -102,7 +102,7 @@ std::optional<std::string> check_threads(const ThreadNumbers& given, const Scena
     if (given.client && contestant.client.threads_given)
       return fmt::format("--client-threads: '{}' has a number of its own; allowed: one of them",
                          contestant.name);
-    const EngineRow* const server = catalogue.engine(contestant.server.engine);
+    const Engine* const server = catalogue.engine(contestant.server.engine);
     if (contestant.external() || server == nullptr) continue;
     if (const auto problem = thread_objection(replacement, *server, catalogue))
       return fmt::format("{}: {}", replacement.source, *problem);
@@ -115,9 +115,9 @@ std::vector<std::string> threads_remarks(const ThreadNumbers& given, const Scena
   std::vector<std::string> remarks;
   std::set<std::string> said;
   for (const Contestant& contestant : scenario.contestants) {
-    const EngineRow* const server = catalogue.engine(contestant.server.engine);
+    const Engine* const server = catalogue.engine(contestant.server.engine);
     if (contestant.external() || server == nullptr || server->several_loops) continue;
-    if (given.server.value_or(1) > 1 && said.insert(server->name).second)
+    if (given.server.value_or(1) > 1 && said.insert(contestant.server.engine).second)
       remarks.push_back(fmt::format("--threads {} means nothing to '{}'", *given.server, server->name));
   }
   return remarks;
@@ -287,7 +287,7 @@ void choose_client_threads(Scenario& scenario, const Catalogue& catalogue, std::
   std::size_t loops = std::min(free, kForEachOfServer * of_servers);
   for (const Case& one : scenario.cases) loops = std::min<std::size_t>(loops, one.load.connections);
   for (Contestant& contestant : scenario.contestants) {
-    const EngineRow* const engine = catalogue.engine(contestant.client.engine);
+    const Engine* const engine = catalogue.engine(contestant.client.engine);
     if (loops > 1 && !contestant.client.threads_given && engine != nullptr && engine->several_loops)
       contestant.client.threads = loops;
   }

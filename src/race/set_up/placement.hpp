@@ -39,7 +39,7 @@ std::vector<std::string> threads_remarks(const ThreadNumbers& given, const Scena
                                          const Catalogue& catalogue);
 
 // Returns why an engine cannot have this number of threads; empty if it can.
-std::optional<std::string> check_thread_number(const EngineRow& engine, std::uint64_t threads,
+std::optional<std::string> check_thread_number(const Engine& engine, std::uint64_t threads,
                                                const Catalogue& catalogue);
 
 // Chooses the CPUs of the children among those that this process may use.

@@ -17,9 +17,9 @@ namespace {
 
 std::vector<std::string> engines_of(Role role, const Catalogue& catalogue) {
   std::vector<std::string> names;
-  for (const EngineRow& engine : catalogue.engines)
-    if (!engine.in_process && (role == Role::serve ? engine.serves : engine.dials))
-      names.push_back(engine.name);
+  for (const EngineRow& row : catalogue.engines)
+    if (!row.engine->in_process && (role == Role::serve ? row.engine->serves : row.engine->dials))
+      names.emplace_back(row.engine->name);
   return names;
 }
 
@@ -81,11 +81,11 @@ std::optional<std::string> check_name(const std::string& name) {
 std::optional<std::string> check_engine(const std::string& name, Role role, const Catalogue& catalogue) {
   const std::vector<std::string> allowed = engines_of(role, catalogue);
   if (std::ranges::count(allowed, name) != 0) return std::nullopt;
-  const EngineRow* const row = catalogue.engine(name);
-  if (row == nullptr) return not_allowed(fmt::format("there is no engine '{}'", name), name, allowed);
+  const Engine* const engine = catalogue.engine(name);
+  if (engine == nullptr) return not_allowed(fmt::format("there is no engine '{}'", name), name, allowed);
   const char* const side = role == Role::serve ? "serve" : "dial";
-  const std::string why = row->in_process ? fmt::format("has no sockets, so it cannot {} in a race", side)
-                                          : fmt::format("does not {}", side);
+  const std::string why = engine->in_process ? fmt::format("has no sockets, so it cannot {} in a race", side)
+                                             : fmt::format("does not {}", side);
   return fmt::format("engine '{}' {}; allowed: {}", name, why, join(allowed));
 }
 
