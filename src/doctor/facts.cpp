@@ -19,7 +19,7 @@
 #include "measure/affinity.hpp"
 #include "measure/machine_cpu.hpp"
 #include "measure/proc_file.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 #include "measure/syscall_counter.hpp"
 #include "net/socket_options.hpp"
 

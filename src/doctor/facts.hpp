@@ -10,7 +10,6 @@
 
 #include "joust/time.hpp"
 #include "measure/affinity.hpp"
-#include "measure/clock_rate.hpp"
 #include "measure/environment.hpp"
 #include "measure/machine_cpu.hpp"
 #include "net/address.hpp"

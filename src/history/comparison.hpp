@@ -7,7 +7,7 @@
 
 #include "history/series.hpp"
 #include "race/judgement/thresholds.hpp"
-#include "stats/decision.hpp"
+#include "stats/comparison.hpp"
 
 // Two results of the same race, compared across the time between them. Nothing pairs their rounds, so what
 // has changed on the machine meanwhile is in the ratio. How much that is, the scatter between earlier races

@@ -11,8 +11,8 @@
 
 #include "base/document.hpp"
 #include "joust/settings.hpp"
-#include "measure/clock_rate.hpp"
-#include "measure/process_times.hpp"
+#include "measure/machine_cpu.hpp"
+#include "measure/processes.hpp"
 #include "race/model/result.hpp"
 
 // The document of a race: what `race --json` writes (base/document.hpp), and what the page and its other

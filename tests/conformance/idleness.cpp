@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "measure/process_times.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 
 namespace joust::conformance {
 namespace {

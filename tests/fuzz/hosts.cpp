@@ -11,7 +11,8 @@
 #include "hosts/agent.hpp"
 #include "hosts/frame.hpp"
 #include "hosts/link.hpp"
-#include "race/hosts/merged_document.hpp"
+#include "race/hosts/meeting.hpp"
+#include "race/hosts/remote_sides.hpp"
 #include "race/hosts/side_json.hpp"
 #include "session/allocations.hpp"
 

@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "measure/process_times.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 
 namespace joust::race {
 namespace {

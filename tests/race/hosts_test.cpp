@@ -18,7 +18,6 @@
 #include "base/fd.hpp"
 #include "race/fake_catalogue.hpp"
 #include "race/hosts/agent.hpp"
-#include "race/hosts/host_report.hpp"
 #include "race/hosts/meeting.hpp"
 #include "race/hosts/remote_sides.hpp"
 #include "race/hosts/side_json.hpp"

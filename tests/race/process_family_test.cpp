@@ -13,7 +13,7 @@
 #include <string>
 #include <thread>
 
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 #include "race/trial/child.hpp"
 
 namespace joust::race {

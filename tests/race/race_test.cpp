@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "race/fake_catalogue.hpp"
 #include "race/fake_runner.hpp"
@@ -321,6 +323,74 @@ TEST_F(Race, WithdrawnAndRunAgainTrialsAreAnnounced) {
   run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, notes, stop);
   EXPECT_EQ(notes.lines, (std::vector<std::string>{"epoll: it crashed",
                                                    "epoll has failed 2 times and is not tried any more"}));
+}
+
+class RaceOfWholeTrials : public testing::Test {
+ protected:
+  RaceResult run() {
+    return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+  }
+
+  Scenario scenario = fake_scenario({"threads", "epoll"});
+  FakeRunner runner;
+  RaceObserver observer;
+  Stop stop;
+};
+
+TEST_F(RaceOfWholeTrials, EndsWhenItsTimeIsOver) {
+  scenario.rounds = 0;
+  EXPECT_EQ(run().rounds, kStandardRounds);
+  scenario.time = std::chrono::milliseconds(1);
+  scenario.few_rounds = true;
+  EXPECT_EQ(run().rounds, kQuickRounds) << "a quick race of whole trials";
+  scenario.few_rounds = false;
+  EXPECT_EQ(run().rounds, 1U) << "the first round is always run";
+  scenario.cases.front().load.messages = 1;
+  EXPECT_EQ(run().rounds, 1U);
+  scenario.rounds = 4;
+  EXPECT_EQ(run().rounds, 4U) << "a number of rounds has no time";
+}
+
+TEST_F(RaceOfWholeTrials, WithoutTimeADisturbedRoundIsNotRunAgain) {
+  scenario.rounds = 0;
+  scenario.time = std::chrono::milliseconds(1);
+  runner.alter = [](const TrialOrder&, std::size_t, Trial& trial) {
+    trial.machine->steal_s = trial.machine->total_s() / 4;
+  };
+  EXPECT_EQ(run().rounds_again, 0U);
+}
+
+// Races at a given rate, of fakes.
+
+class OpenLoopRace : public testing::Test {
+ protected:
+  OpenLoopRace() { scenario.cases.front().load.rate_per_s = 5000; }
+
+  RaceResult run() {
+    return run_race(scenario, make_plan(scenario, fake_catalogue(), 1), runner, observer, stop);
+  }
+
+  Scenario scenario = fake_scenario({"threads", "epoll", "io-uring"});
+  FakeRunner runner;
+  RaceObserver observer;
+  Stop stop;
+};
+
+// All arrivals being the same in every round, a race would measure one sample of them again and again.
+TEST_F(OpenLoopRace, ArrivalsDifferFromRoundToRoundAndAreTheSameForAll) {
+  scenario.cases.front().load.arrivals = LoadPlan::Arrivals::poisson;
+  std::map<std::string, std::vector<std::uint64_t>> seeds;
+  runner.alter = [&](const TrialOrder& order, std::size_t, Trial&) {
+    if (!order.count_calls) seeds[order.entry.contestant.name].push_back(order.load_case.load.seed);
+  };
+  run();
+  const auto first = seeds["epoll"];
+  EXPECT_EQ(first.size(), 5U);
+  EXPECT_EQ(std::set(first.begin(), first.end()).size(), 5U);
+  for (const char* name : {"threads", "threads (again)", "io-uring"}) EXPECT_EQ(seeds[name], first) << name;
+  seeds.clear();
+  run();
+  EXPECT_EQ(seeds["epoll"], first) << "the seed of the race repeats them";
 }
 
 }  // namespace

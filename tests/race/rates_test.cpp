@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "race/set_up/rates.hpp"
-#include "race/figures/utilisation.hpp"
+#include "race/figures/summary.hpp"
 #include "race/judgement/judge.hpp"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "stats/comparison.hpp"
-#include "stats/decision.hpp"
 #include "stats/noise.hpp"
 #include "stats/summary.hpp"
 

@@ -21,7 +21,7 @@
 #include "cli/load/command.hpp"
 #include "joust/bytes.hpp"
 #include "load/result_json.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 #include "measure/usage.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_text.hpp"

@@ -6,7 +6,7 @@
 #include "cli/common/command.hpp"
 #include "race/run/plan.hpp"
 
-// What can be raced here, and checks of a race that are possible before its first trial.
+// The engines and protocols that can be raced here, and the checks of a race before its first trial.
 namespace joust {
 
 // Returns the engines of the library and the protocols of the program. Tests which engines can run here.

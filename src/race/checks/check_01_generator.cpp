@@ -6,11 +6,10 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/disturbance.hpp"
-#include "race/figures/utilisation.hpp"
+#include "race/figures/summary.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

@@ -5,10 +5,9 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

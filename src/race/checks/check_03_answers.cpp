@@ -6,8 +6,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"
 
 namespace joust::race {

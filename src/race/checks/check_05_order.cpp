@@ -8,7 +8,6 @@
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
 #include "stats/drift.hpp"

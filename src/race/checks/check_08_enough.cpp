@@ -6,10 +6,9 @@
 
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 #include "stats/comparison.hpp"
 #include "stats/drift.hpp"
 #include "stats/summary.hpp"

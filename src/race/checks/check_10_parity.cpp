@@ -5,9 +5,8 @@
 #include "base/text.hpp"
 #include "net/socket_options.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 #include "race/set_up/placement.hpp"
 
 namespace joust::race {

@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/wording.hpp"
 
 namespace joust::race {

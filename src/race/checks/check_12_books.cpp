@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
 #include "race/figures/disturbance.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

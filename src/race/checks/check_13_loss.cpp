@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.hpp"
 #include "race/checks/checks.hpp"
-#include "race/checks/findings.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

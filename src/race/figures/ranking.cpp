@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "race/figures/uneven_turns.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 #include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 

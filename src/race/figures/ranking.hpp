@@ -7,7 +7,6 @@
 
 #include "race/model/result.hpp"
 #include "stats/comparison.hpp"
-#include "stats/decision.hpp"
 
 namespace joust::race {
 

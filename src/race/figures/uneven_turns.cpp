@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 #include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "race/model/hosts.hpp"
+#include "race/model/result.hpp"
 #include "stats/comparison.hpp"
 #include "stats/intervals.hpp"
 

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <thread>
 
+#include "race/hosts/meeting.hpp"
 #include "race/hosts/side_json.hpp"
 #include "race/trial/local_sides.hpp"
 

@@ -12,14 +12,14 @@
 #include <string_view>
 #include <utility>
 
-#include "race/hosts/host_report.hpp"
 #include "race/hosts/hosted_transfer.hpp"
+#include "race/hosts/meeting.hpp"
 #include "race/hosts/remote_sides.hpp"
 #include "race/hosts/side_json.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/set_up/placement.hpp"
-#include "race/trial/contender.hpp"
 #include "race/trial/external.hpp"
+#include "race/trial/sides.hpp"
 #include "race/trial/transfer_trial.hpp"
 
 namespace joust::race {

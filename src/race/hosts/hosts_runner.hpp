@@ -9,7 +9,7 @@
 
 #include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
-#include "race/model/hosts.hpp"
+#include "race/model/result.hpp"
 #include "race/trial/process_family.hpp"
 #include "race/trial/runner.hpp"
 

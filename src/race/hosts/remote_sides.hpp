@@ -5,15 +5,26 @@
 #include <expected>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "hosts/link.hpp"
-#include "race/model/hosts.hpp"
+#include "race/model/result.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"
 
 namespace joust::race {
+
+// The result of one host: the document of `joust load --json`.
+struct HostDocument {
+  std::string host{}, text{};
+};
+
+// Returns one document of all hosts: the results are added (load/merging.hpp), and the facts about the
+// program are those of the first one. The error names the host whose document cannot be read, or whose load
+// is another one. REQUIRES: at least one document.
+std::expected<std::string, std::string> merged_document(std::span<const HostDocument> hosts);
 
 // A link during one generation. After its first failure it is not used again, so that a host that hangs is
 // waited for once. The link outlives it.

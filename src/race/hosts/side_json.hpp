@@ -14,7 +14,6 @@
 #include "base/fields.hpp"
 #include "hosts/agent.hpp"
 #include "hosts/clock_offset.hpp"
-#include "race/hosts/host_report.hpp"
 #include "race/hosts/hosted_transfer.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"

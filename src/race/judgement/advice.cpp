@@ -11,10 +11,10 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "race/figures/ranking.hpp"
-#include "race/figures/utilisation.hpp"
+#include "race/figures/summary.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/sentences.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

@@ -11,7 +11,6 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"
 #include "race/figures/uneven_turns.hpp"
-#include "race/figures/utilisation.hpp"
 #include "race/figures/wording.hpp"
 #include "race/judgement/thresholds.hpp"
 #include "race/judgement/verdict.hpp"

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {

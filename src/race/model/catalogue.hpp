@@ -14,7 +14,6 @@
 #include "engines/engine.hpp"
 #include "engines/engine_choice.hpp"
 #include "joust/protocol.hpp"
-#include "race/model/files.hpp"
 
 // The engines and protocols that can be raced. A race refers to them by name only, and tests invent some. The
 // program fills this from its tables.
@@ -22,8 +21,9 @@ namespace joust::race {
 
 inline constexpr std::string_view kDefaultClient = "epoll";
 
-struct Case;   // scenario.hpp
-struct Entry;  // race/model/result.hpp
+struct Case;      // scenario.hpp
+struct FilePlan;  // scenario.hpp
+struct Entry;     // race/model/result.hpp
 
 // Returns whether an option, which the children get as --NAME VALUE, is valid for a side.
 bool is_for(const ProtocolOption& option, Role role);

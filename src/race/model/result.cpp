@@ -1,102 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "race/model/result.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
+#include <set>
 #include <utility>
 
 namespace joust::race {
-
-// A request whose reply came too late for the load may still have been delivered.
-std::optional<Loss> loss_of(const LoadResult& load) {
-  if (!load.lossy()) return std::nullopt;
-  const auto delivery = [&](const char* what) {
-    return static_cast<std::uint64_t>(load.number("deliveries", what).value_or(0));
-  };
-  const Loss deliveries{.lost = delivery("lost"), .of = delivery("expected")};
-  if (deliveries.lost > 0 || (deliveries.of > 0 && *load.messages.lost == 0)) return deliveries;
-  return Loss{.lost = *load.messages.lost, .of = load.messages.sent};
-}
-
-std::string share_words(const Loss& loss) {
-  if (loss.lost == 0 || loss.of == 0) return "0 %";
-  const double percent = 100 * static_cast<double>(loss.lost) / static_cast<double>(loss.of);
-  const int decimals = percent >= 10 ? 0 : 1 - static_cast<int>(std::floor(std::log10(percent)));
-  std::string text = fmt::format("{:.{}f}", percent, decimals);
-  while (text.find('.') != std::string::npos && (text.back() == '0' || text.back() == '.')) text.pop_back();
-  return text + " %";
-}
-
-std::string lost_words(const Loss& loss) {
-  return fmt::format("lost {} of its messages", share_words(loss));
-}
-
-std::optional<double> Turn::throughput_per_s() const {
-  if (verified == 0 || window_s <= 0) return std::nullopt;
-  return static_cast<double>(verified) / window_s;
-}
-
-std::optional<double> Turn::server_cpu_us_per_message() const {
-  if (messages == 0 || server_cpu_s <= 0) return std::nullopt;
-  return server_cpu_s * 1e6 / static_cast<double>(messages);
-}
-
-std::optional<double> Trial::throughput_per_s() const {
-  if (load && load->plan.open_loop()) {
-    const auto answered = load->answered();
-    return answered ? std::optional(*answered * load->plan.rate_per_s) : std::nullopt;
-  }
-  if (!turns.empty()) return all_turns_throughput_per_s ? all_turns_throughput_per_s : turns_throughput_per_s;
-  return load ? std::optional(load->throughput_per_s) : std::nullopt;
-}
-
-std::optional<double> Trial::server_cpu_us_per_message() const {
-  if (!server.cpu_unknown.empty()) return std::nullopt;
-  if (!turns.empty())
-    return all_turns_server_cpu_us_per_message ? all_turns_server_cpu_us_per_message
-                                               : turns_server_cpu_us_per_message;
-  const Usage* const usage = known_server_usage();
-  if (usage == nullptr || load->messages.verified == 0) return std::nullopt;
-  const double used_s = usage->user_s + usage->system_s;
-  if (used_s <= 0) return std::nullopt;  // less than the clock ticks of processes that have ended
-  return used_s * 1e6 / messages_of_usage();
-}
-
-std::optional<double> Trial::client_cpu_us_per_message() const {
-  if (!load || messages_of_usage() == 0) return std::nullopt;
-  return load->cpu.used_s() * 1e6 / messages_of_usage();
-}
-
-// Scales the throughput in bytes with that in messages, because every transfer has the same size.
-std::optional<double> Trial::mb_per_s() const {
-  const auto rate = load ? load->number("transfer", "mb_per_s") : std::nullopt;
-  if (!rate || turns.empty()) return rate;
-  const auto messages = throughput_per_s();
-  if (!messages || load->throughput_per_s <= 0) return std::nullopt;
-  return *rate * *messages / load->throughput_per_s;
-}
-
-std::optional<double> Trial::deliveries_per_s() const {
-  const auto rate = throughput_per_s();
-  if (!rate || load->group("deliveries") == nullptr) return std::nullopt;
-  return *rate * static_cast<double>(load->connections.ok);
-}
-
-const Usage* Trial::known_server_usage() const {
-  return load && server.usage && server.cpu_unknown.empty() && load->duration_s >= kLeastWindowOfServer_s
-             ? &*server.usage
-             : nullptr;
-}
-
-double Trial::messages_of_usage() const {
-  return static_cast<double>(load->messages.verified + load->messages.beside.value_or(0));
-}
-
-double Trial::time_of_usage_s() const {
-  return turns.empty() ? load->duration_s : turns_s;
-}
 
 std::optional<double> LatencyFigure::of(const Distribution& latencies) const {
   if (!quantile) return latencies.count() == 0 ? std::nullopt : std::optional(latencies.mean());
@@ -137,6 +46,44 @@ const Entry* second_entry(const CaseResult& result) {
     return entry.kind == EntryKind::again && entry.repeats == result.reference;
   });
   return found == result.entries.end() ? nullptr : &*found;
+}
+
+std::vector<const Entry*> contestants_of(const CaseResult& one) {
+  std::vector<const Entry*> all;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && entry.unavailable.empty()) all.push_back(&entry);
+  return all;
+}
+
+std::vector<const Entry*> entries_of_contestants(const CaseResult& one) {
+  std::vector<const Entry*> all = contestants_of(one);
+  for (const Entry& entry : one.entries)
+    if (entry.kind == EntryKind::again && entry.unavailable.empty()) all.push_back(&entry);
+  return all;
+}
+
+bool anything_measured(const CaseResult& one) {
+  for (const Entry* entry : contestants_of(one))
+    if (!usable_trials(*entry).empty()) return true;
+  return false;
+}
+
+const std::string& answerable(const Entry& entry) {
+  return entry.kind == EntryKind::again ? entry.repeats : entry.contestant.name;
+}
+
+std::uint64_t rounds_begun(const CaseResult& one) {
+  std::uint64_t last = 0;
+  for (const Entry& entry : one.entries)
+    for (const Trial& trial : entry.trials) last = std::max(last, trial.round);
+  return last;
+}
+
+std::uint64_t rounds_of(const CaseResult& one) {
+  std::set<std::uint64_t> rounds;
+  for (const Entry& entry : one.entries)
+    for (const Trial& trial : entry.trials) rounds.insert(trial.round);
+  return rounds.size();
 }
 
 }  // namespace joust::race

@@ -46,6 +46,17 @@ void apply(const CallCount& calls, Trial& trial) {
   if (const auto calls_of_one = calls.client_per_message()) trial.client_calls = *calls_of_one * messages;
 }
 
+void share_counts(CaseResult& one) {
+  const std::string too_few = too_few_to_count(one.plan);
+  for (Entry& who : one.entries) {
+    if (!too_few.empty()) who.calls.reason = too_few;
+    if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
+    if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
+    if (who.kind != EntryKind::contestant || !too_few.empty())
+      for (Trial& trial : who.trials) apply(who.calls, trial);
+  }
+}
+
 void leave_out_calls(Plan& plan, const std::string& reason) {
   plan.counts_calls = false;
   for (CaseResult& one : plan.cases)

@@ -22,6 +22,9 @@ std::string too_few_to_count(const Case& one);
 // Gives a timed trial the number of calls that its messages take according to these counts.
 void apply(const CallCount& calls, Trial& trial);
 
+// Copies the counts of each contestant to its second entry, and notes why other entries have none.
+void share_counts(CaseResult& one);
+
 // Plans a race without counts of calls, for this reason.
 void leave_out_calls(Plan& plan, const std::string& reason);
 

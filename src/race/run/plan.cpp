@@ -12,7 +12,6 @@
 #include <string>
 #include <utility>
 
-#include "race/model/entries.hpp"
 #include "race/model/result.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/scenario/engine_choice.hpp"

@@ -15,7 +15,6 @@
 #include "race/judgement/verdict.hpp"
 #include "race/run/call_counts.hpp"
 #include "race/run/generation_run.hpp"
-#include "race/run/lost_hosts.hpp"
 #include "race/run/stopping_rule.hpp"
 #include "race/scenario/shell_command.hpp"
 
@@ -34,6 +33,50 @@ constexpr double kLost = std::numeric_limits<double>::infinity();  // the severi
 std::string with_last_words(std::string note, const Trial& trial) {
   for (const std::string& line : trial.last_words) note += "\n    | " + line;
   return note;
+}
+
+// The rounds of a race in which a host was lost, and what follows. One thread.
+class LostHosts {
+ public:
+  // `most`: how often in a race a round is run again for it.
+  LostHosts(LostHost choice, std::uint64_t most) : choice_(choice), most_(most) {}
+
+  // Refuses a round. Returns whether it is to be run again; otherwise the race is to end.
+  bool run_again(std::uint64_t round, const std::string& why, RaceObserver& observer) {
+    const std::size_t before = reasons_.size();
+    reasons_.push_back(why);
+    ends_ = choice_ == LostHost::end || before >= most_;
+    if (ends_)
+      observer.note(fmt::format("{}: round {} is refused, and the race ends", why, round));
+    else
+      observer.note(
+          fmt::format("{}: round {} is refused and run again ({} of {})", why, round, before + 1, most_));
+    return !ends_;
+  }
+
+  bool end_race() const { return ends_; }
+  // Returns why rounds were refused, in their order.
+  const std::vector<std::string>& reasons() const { return reasons_; }
+
+ private:
+  const LostHost choice_;
+  const std::uint64_t most_;
+  std::vector<std::string> reasons_{};
+  bool ends_ = false;
+};
+
+// Looks for a trial in which a host was lost. If there is one, refuses all of them: none counts, and those
+// that were not run get its failure. Returns the failure; empty if no host was lost.
+std::string refuse_if_lost(std::vector<Trial>& trials) {
+  const auto lost = std::ranges::find_if(trials, &Trial::host_lost);
+  if (lost == trials.end()) return {};
+  const std::string why = lost->failure;
+  for (Trial& trial : trials) {
+    trial.counted = false;
+    trial.host_lost = true;
+    if (trial.failure.empty() && !trial.load) trial.failure = why;
+  }
+  return why;
 }
 
 // One run of the plan: the loop over rounds, attempts and trials.
@@ -350,18 +393,6 @@ class Running {
       for (Trial& trial : who.trials) apply(who.calls, trial);
     }
     for (CaseResult& one : plan_.cases) share_counts(one);
-  }
-
-  // Copies the counts of a contestant to its second entry.
-  static void share_counts(CaseResult& one) {
-    const std::string too_few = too_few_to_count(one.plan);
-    for (Entry& who : one.entries) {
-      if (!too_few.empty()) who.calls.reason = too_few;
-      if (who.kind == EntryKind::again) who.calls = find_entry(one, who.repeats)->calls;
-      if (who.kind == EntryKind::ceiling) who.calls.reason = "not counted: there is no server";
-      if (who.kind != EntryKind::contestant || !too_few.empty())
-        for (Trial& trial : who.trials) apply(who.calls, trial);
-    }
   }
 
   CallCount count_calls_of(const Slot& slot, std::string& refused) {

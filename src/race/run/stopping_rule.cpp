@@ -7,9 +7,9 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/uneven_turns.hpp"
 #include "race/judgement/judge.hpp"
-#include "race/model/entries.hpp"
+#include "race/model/result.hpp"
 #include "race/run/generation_run.hpp"
-#include "stats/decision.hpp"
+#include "stats/comparison.hpp"
 #include "stats/intervals.hpp"
 #include "stats/summary.hpp"
 

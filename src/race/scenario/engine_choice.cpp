@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/text.hpp"
 #include "race/set_up/validity.hpp"
 
 namespace joust::race {
+
 namespace {
 
 bool is_option_of_any(const std::string& name, const Catalogue& catalogue) {
@@ -133,6 +135,27 @@ std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,
       pair.client = clients[i];
     }
   return pairs;
+}
+
+std::expected<void, std::string> sweep_transports(const std::vector<std::string>& transports,
+                                                  Scenario& scenario, const Catalogue& catalogue) {
+  std::vector<Contestant> contestants;
+  for (const Contestant& contestant : scenario.contestants) {
+    if (contestant.external()) {
+      contestants.push_back(contestant);
+      continue;
+    }
+    std::set<std::string> taken;
+    for (const std::string& transport : transports) {
+      if (!taken.insert(transport).second) continue;
+      Contestant& one = contestants.emplace_back(contestant);
+      if (auto set = set_knob(one.server, "transport", transport, Role::serve, catalogue); !set)
+        return std::unexpected(set.error());
+      if (transport != EngineChoice().transport) one.name += fmt::format(":transport={}", transport);
+    }
+  }
+  scenario.contestants = std::move(contestants);
+  return {};
 }
 
 }  // namespace joust::race

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "race/model/catalogue.hpp"
 #include "race/model/scenario.hpp"
 
 // Engines with their knobs, as text: "epoll:trigger=level".
@@ -45,5 +46,10 @@ std::string too_many_pairs(std::size_t servers, std::size_t clients);
 // "epoll/threads". Equal clients have numbers.
 std::vector<Contestant> with_clients(const std::vector<Contestant>& servers,
                                      const std::vector<EngineChoice>& clients);
+
+// Replaces each engine of the scenario by one contestant for each transport, which are words such as "tcp". A
+// command listens where it does, and stays as it is.
+std::expected<void, std::string> sweep_transports(const std::vector<std::string>& transports,
+                                                  Scenario& scenario, const Catalogue& catalogue);
 
 }  // namespace joust::race

@@ -17,7 +17,6 @@
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/race_settings.hpp"
 #include "race/scenario/shell_command.hpp"
-#include "race/scenario/transports.hpp"
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"

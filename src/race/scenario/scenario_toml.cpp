@@ -18,7 +18,6 @@
 #include "race/scenario/race_settings.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "race/scenario/toml_reader.hpp"
-#include "race/scenario/transports.hpp"
 #include "race/set_up/sweep.hpp"
 #include "race/set_up/validity.hpp"
 

@@ -22,7 +22,7 @@
 #include "base/system/process.hpp"
 #include "load/result_json.hpp"
 #include "measure/affinity.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 
 namespace joust::race {
 namespace {

@@ -15,7 +15,7 @@
 #include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 #include "race/trial/child.hpp"
 #include "race/trial/external.hpp"
 #include "race/trial/surroundings.hpp"

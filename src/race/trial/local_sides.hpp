@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "measure/process_times.hpp"
+#include "measure/processes.hpp"
 #include "measure/syscall_counter.hpp"
 #include "measure/usage.hpp"
 #include "net/stop.hpp"
 #include "race/trial/child.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/process_family.hpp"
-#include "race/trial/side_failure.hpp"
 #include "race/trial/sides.hpp"
 #include "race/trial/temporary_folder.hpp"
 

@@ -15,8 +15,7 @@
 
 #include "base/system/process.hpp"
 #include "measure/proc_file.hpp"
-#include "measure/process_times.hpp"
-#include "measure/process_tree.hpp"
+#include "measure/processes.hpp"
 
 namespace joust::race {
 namespace {

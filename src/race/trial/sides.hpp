@@ -2,18 +2,42 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "measure/process_times.hpp"
+#include "measure/processes.hpp"
+#include "net/stop.hpp"
 #include "race/trial/runner.hpp"
-#include "race/trial/side_failure.hpp"
 #include "race/trial/surroundings.hpp"
 
 // The two sides of a contestant alive in a generation. Their steps are coarse and pass plain data, so that a
 // side may be on another host.
 namespace joust::race {
+
+// Why a side of a trial could not go on. The trial has failed.
+struct SideFailure {
+  std::string what{};
+  std::vector<std::string> last_words{};  // the end of the standard error of the process at fault
+  bool refused = false;                   // a process of joust reported wrong usage
+  bool not_found = false;                 // the program of a command is missing, or a part that it needs
+  bool of_host = false;                   // a host was lost (Trial::host_lost)
+  std::string document{};                 // the result of a load that has ended early; may be empty
+};
+
+template <typename Result = void>
+using Step = std::expected<Result, SideFailure>;
+
+// Records why the trial has failed. Returns false.
+bool fail(SideFailure failure, Trial& trial);
+// Returns whether the step succeeded; records its failure otherwise.
+template <typename Result>
+bool succeeded(Step<Result>& step, Trial& trial) {
+  return step.has_value() || fail(std::move(step.error()), trial);
+}
 
 // The part of a turn that each side reports.
 struct SideTurn {
@@ -75,6 +99,35 @@ class LoadSide {
   virtual Step<SideTurn> rest() = 0;
   virtual Step<LoadEnd> finish() = 0;
   virtual void end() = 0;
+};
+
+// A contestant alive in a generation: its server and its load, with all connections open, and the trial that
+// their reports fill in. A step returns false or nothing when the trial has failed, with the reason in the
+// trial, or was interrupted. One thread.
+class Contender {
+ public:
+  // `load_forks`: its load has processes whose usage it cannot read itself.
+  Contender(std::unique_ptr<ServerSide> server, std::unique_ptr<LoadSide> load, bool load_forks,
+            const Stop& stop)
+      : server_(std::move(server)), load_(std::move(load)), load_forks_(load_forks), stop_(stop) {}
+
+  // Starts both sides and waits until all connections are open. They are stopped afterwards.
+  bool start();
+  // Works for this time or so many messages, and then until the last reply has been verified. A turn that is
+  // not `recorded` is not in the load's result either.
+  std::optional<Turn> take_turn(TurnSize size, bool recorded);
+  // Ends both sides in order. The result covers all recorded turns.
+  Trial finish();
+
+ private:
+  bool finish_in_order();
+  bool failed() const { return !trial_.failure.empty() || stop_.requested(); }
+
+  std::unique_ptr<ServerSide> server_;
+  std::unique_ptr<LoadSide> load_;
+  const bool load_forks_;
+  const Stop& stop_;
+  Trial trial_{};
 };
 
 }  // namespace joust::race

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "measure/process_times.hpp"
+#include "measure/processes.hpp"
 #include "race/model/result.hpp"
 
 namespace joust::race {

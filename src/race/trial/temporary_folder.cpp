@@ -14,7 +14,7 @@
 
 #include "base/check.hpp"
 #include "base/files.hpp"
-#include "race/model/files.hpp"
+#include "race/model/scenario.hpp"
 
 namespace joust::race {
 namespace {

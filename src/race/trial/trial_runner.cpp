@@ -14,10 +14,10 @@
 #include "base/units.hpp"
 #include "measure/usage.hpp"
 #include "race/trial/child.hpp"
-#include "race/trial/contender.hpp"
 #include "race/trial/local_sides.hpp"
 #include "race/trial/process_family.hpp"
 #include "race/trial/runner.hpp"
+#include "race/trial/sides.hpp"
 #include "race/trial/surroundings.hpp"
 #include "race/trial/transfer_trial.hpp"
 
