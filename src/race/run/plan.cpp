@@ -15,6 +15,7 @@
 #include "race/model/result.hpp"
 #include "race/run/generation_run.hpp"
 #include "race/scenario/engine_choice.hpp"
+#include "stats/random.hpp"
 
 namespace joust::race {
 namespace {
@@ -247,12 +248,6 @@ bool is_known(const CaseResult& one, const Entry& ceiling) {
   return !measured.empty() && lowest > kFarAway * greatest;
 }
 
-// A number below `limit` from the generator's raw output: std::uniform_int_distribution differs between
-// standard libraries, and a seed must give the same order everywhere. The bias of the modulo is below 2^-50.
-std::size_t below(std::mt19937_64& random, std::size_t limit) {
-  return static_cast<std::size_t>(random() % limit);
-}
-
 // Returns whether a load can be split into turns. An interval needs a window without breaks. At a rate the
 // schedule goes on from turn to turn as if no time had passed, but the longest turn must have some messages,
 // and bursts of all connections must not fall into ramps.
@@ -404,7 +399,7 @@ Plan make_pilot(const Scenario& scenario, const Catalogue& catalogue, std::uint6
 
 void begin_round(Plan& plan, std::uint64_t round) {
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round};
-  std::mt19937_64 random(seed);
+  stats::Random random(seed);
   const std::uint64_t drawn = random() >> 32;  // short, for the command line
   for (CaseResult& one : plan.cases) one.plan.load.seed = drawn;
 }
@@ -418,8 +413,8 @@ std::vector<Slot> order_of_round(const Plan& plan, std::uint64_t round, std::uin
       if (entry.unavailable.empty() && !is_over) order.push_back({c, e});
     }
   std::seed_seq seed{plan.seed & 0xffffffffU, plan.seed >> 32, round, attempt};
-  std::mt19937_64 random(seed);
-  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(random, i)]);
+  stats::Random random(seed);
+  stats::shuffle(order, random);
   return order;
 }
 

@@ -57,12 +57,6 @@ class ProcessGeneration : public Generation {
   std::vector<std::unique_ptr<LocalContender>> contenders_;
 };
 
-// Makes a generation of real processes. It keeps a reference to `setup`.
-std::unique_ptr<Generation> process_generation(const ProcessSetup& setup,
-                                               const std::vector<TrialOrder>& orders) {
-  return std::make_unique<ProcessGeneration>(setup, orders);
-}
-
 using nlohmann::json;
 
 // The allowed error of the time between our readings, relative to the timed window.
@@ -265,7 +259,7 @@ Trial ProcessRunner::run(const TrialOrder& order) {
 }
 
 std::unique_ptr<Generation> ProcessRunner::generation(std::vector<TrialOrder> orders) {
-  return process_generation(setup_, orders);
+  return std::make_unique<ProcessGeneration>(setup_, orders);
 }
 
 }  // namespace joust::race
