@@ -152,8 +152,4 @@ std::optional<Usage> usage_of_processes(std::span<const pid_t> processes) {
   return sum;
 }
 
-std::optional<Usage> usage_of_process_tree(pid_t root) {
-  return usage_of_processes(process_tree(root));
-}
-
 }  // namespace joust

@@ -55,7 +55,6 @@ inline constexpr int kTimesOnly = 1;
 // - Peak memory is the sum of the processes' peaks. Shared memory counts in each process, and the peaks need
 //   not coincide, so it is an upper bound.
 std::optional<Usage> usage_of_processes(std::span<const pid_t> processes);
-std::optional<Usage> usage_of_process_tree(pid_t root);  // a process and all its descendants
 
 // Returns the usage of a child that has ended and has not been waited for, with the processes that it has
 // waited for. The peak of memory is left out, because the kernel charges the child with that of the process

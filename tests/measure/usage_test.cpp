@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "measure/processes.hpp"
 
 namespace joust {
 namespace {
@@ -106,19 +107,19 @@ TEST(Usage, AWindowKeepsThePeakAndNeverGoesBelowZero) {
   EXPECT_EQ(window.peak_memory_bytes, 100u);
 }
 
-TEST(UsageOfProcessTree, SeesTheWorkOfAChildWhateverItsName) {
+TEST(UsageOfProcesses, SeesTheWorkOfAChildWhateverItsName) {
   const Child child([] {
     ::prctl(PR_SET_NAME, "a) R 1 (b");  // would shift the fields of a careless reader of /proc/PID/stat
     burn(0.1);
   });
-  const auto usage = usage_of_process_tree(child.pid());
+  const auto usage = usage_of_processes(process_tree(child.pid()));
   ASSERT_TRUE(usage);
   EXPECT_GE(usage->user_s + usage->system_s, 0.07);  // two ticks may be missing
   EXPECT_LE(usage->user_s + usage->system_s, 5);
   EXPECT_GT(usage->peak_memory_bytes, kMiB);
 }
 
-TEST(UsageOfProcessTree, IncludesGrandchildrenAndEveryThread) {
+TEST(UsageOfProcesses, IncludesGrandchildrenAndEveryThread) {
   const Child child([] {
     static const Child grandchild([] { burn(0.1); });  // static: alive while the test looks
     std::atomic<bool> slept = false;
@@ -129,18 +130,18 @@ TEST(UsageOfProcessTree, IncludesGrandchildrenAndEveryThread) {
     }).detach();
     while (!slept) std::this_thread::yield();
   });
-  const auto tree = usage_of_process_tree(child.pid());
+  const auto tree = usage_of_processes(process_tree(child.pid()));
   ASSERT_TRUE(tree);
   EXPECT_GE(tree->user_s + tree->system_s, 0.07);
   EXPECT_GE(tree->voluntary_switches, 20u);
   EXPECT_GT(tree->peak_memory_bytes, 2 * kMiB);
 }
 
-TEST(UsageOfProcessTree, HasNoAnswerForAProcessThatIsNot) {
+TEST(UsageOfProcesses, HasNoAnswerForAProcessThatIsNot) {
   const pid_t pid = ::fork();
   if (pid == 0) ::_exit(0);
   ::waitpid(pid, nullptr, 0);
-  EXPECT_FALSE(usage_of_process_tree(pid));
+  EXPECT_FALSE(usage_of_processes(process_tree(pid)));
 }
 
 }  // namespace

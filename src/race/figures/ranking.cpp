@@ -151,8 +151,12 @@ stats::LogRatios log_ratios(const CaseResult& one, const Entry& entry, const Ent
   return ratios;
 }
 
-// The level of a generation has about the noise of the mean of its turns. How much more generations differ
-// was measured: by 0 to 1 % (engines of joust), 2 to 5 % (nginx, redis).
+namespace {
+
+// Returns the variance of the logarithm of a round's ratio of two contestants that is expected from the noise
+// of its turns, and from what else differs from start to start of the processes. Nothing where turns do not
+// tell. The level of a generation has about the noise of the mean of its turns. How much more generations
+// differ was measured: by 0 to 1 % (engines of joust), 2 to 5 % (nginx, redis).
 std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by) {
   constexpr double kMoreThanTurns = 1.5, kOfStarts = 0.05;
   constexpr std::size_t kFewestTurns = 4;
@@ -168,8 +172,6 @@ std::optional<double> expected_noise(const Entry& one, const Entry& other, const
   if (variances.empty()) return std::nullopt;
   return kMoreThanTurns * kMoreThanTurns * stats::mean(variances) + kOfStarts * kOfStarts;
 }
-
-namespace {
 
 // Compares the reference's second entry with its first, as a comparison of its own. Nothing unless both have
 // a result.

@@ -52,11 +52,6 @@ std::vector<double> log_ratios_of_turns(const Trial& one, const Trial& other,
 stats::LogRatios log_ratios(const CaseResult& one, const Entry& entry, const Entry& other,
                             const RankedBy& by);
 
-// Returns the variance of the logarithm of a round's ratio of two contestants that is expected from the noise
-// of its turns, and from what else differs from start to start of the processes. Nothing where turns do not
-// tell.
-std::optional<double> expected_noise(const Entry& one, const Entry& other, const RankedBy& by);
-
 // True if several contestants have figures, and because of the noise of the rounds none of them is ahead.
 bool no_place_is_told(const CaseResult& one);
 

@@ -68,6 +68,17 @@ ServerThreads for_servers(const ThreadNumbers& given, const Scenario& scenario) 
   return all;
 }
 
+// Returns why an engine cannot have this number of threads; empty if it can.
+std::optional<std::string> check_thread_number(const Engine& engine, std::uint64_t threads,
+                                               const Catalogue& catalogue) {
+  auto problem = thread_number_objection(engine, threads);
+  if (problem && threads == 0)
+    *problem +=
+        fmt::format(" (0, which means no workers, only for {})",
+                    engine_names(catalogue, [](const Engine& one) { return one.least_threads == 0; }));
+  return problem;
+}
+
 std::optional<std::string> thread_objection(const ServerThreads& replacement, const Engine& engine,
                                             const Catalogue& catalogue) {
   for (const std::uint64_t threads : replacement.threads)
@@ -79,16 +90,6 @@ std::optional<std::string> thread_objection(const ServerThreads& replacement, co
 }
 
 }  // namespace
-
-std::optional<std::string> check_thread_number(const Engine& engine, std::uint64_t threads,
-                                               const Catalogue& catalogue) {
-  auto problem = thread_number_objection(engine, threads);
-  if (problem && threads == 0)
-    *problem +=
-        fmt::format(" (0, which means no workers, only for {})",
-                    engine_names(catalogue, [](const Engine& one) { return one.least_threads == 0; }));
-  return problem;
-}
 
 // Checks the numbers of threads. A contestant's name shows the threads that it was given with its engine, so
 // nothing else may replace them.

@@ -38,10 +38,6 @@ std::optional<std::string> check_threads(const ThreadNumbers& given, const Scena
 std::vector<std::string> threads_remarks(const ThreadNumbers& given, const Scenario& scenario,
                                          const Catalogue& catalogue);
 
-// Returns why an engine cannot have this number of threads; empty if it can.
-std::optional<std::string> check_thread_number(const Engine& engine, std::uint64_t threads,
-                                               const Catalogue& catalogue);
-
 // Chooses the CPUs of the children among those that this process may use.
 //
 // A side that the scenario does not pin gets a core for each of its loops. Server and client are on different

@@ -160,6 +160,9 @@ std::expected<Sweep, std::string> parse_sweep(std::string_view axis_name, std::s
   return sweep;
 }
 
+namespace {
+
+// Returns the case with this value in place of its own.
 Case at_value(const Case& one, const std::string& axis, double value) {
   Case swept = one;
   swept.sweep.reset();
@@ -167,6 +170,8 @@ Case at_value(const Case& one, const std::string& axis, double value) {
   find_axis(axis)->set(swept, value);
   return swept;
 }
+
+}  // namespace
 
 std::optional<std::string> check_sweep(const Case& one, const Catalogue& catalogue) {
   if (!one.sweep) return std::nullopt;

@@ -22,9 +22,6 @@ std::expected<Sweep, std::string> parse_sweep(std::string_view text);
 // the given one. The error names the wrong value and the allowed ones.
 std::expected<Sweep, std::string> parse_sweep(std::string_view axis, std::string_view values);
 
-// Returns the case with this value in place of its own.
-Case at_value(const Case& one, const std::string& axis, double value);
-
 // Returns the error of the case at one of the values of its sweep, if it has one.
 std::optional<std::string> check_sweep(const Case& one, const Catalogue& catalogue);
 

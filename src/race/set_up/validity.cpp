@@ -89,6 +89,17 @@ std::optional<std::string> check_engine(const std::string& name, Role role, cons
   return fmt::format("engine '{}' {}; allowed: {}", name, why, join(allowed));
 }
 
+namespace {
+
+std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue) {
+  if (catalogue.protocol(name) != nullptr) return std::nullopt;
+  std::vector<std::string> names;
+  for (const ProtocolRow& row : catalogue.protocols) names.emplace_back(row.name);
+  return not_allowed(fmt::format("there is no protocol '{}'", name), name, names) + plugin_hint(name);
+}
+
+}  // namespace
+
 std::optional<std::string> check_option(const std::string& protocol, const std::string& option,
                                         const std::string& value, const Catalogue& catalogue) {
   const ProtocolRow* row = catalogue.protocol(protocol);
@@ -103,13 +114,6 @@ std::optional<std::string> check_option(const std::string& protocol, const std::
         "option '{}': the value has a byte of value 0, which a race cannot pass to its processes", option);
   if (found->choices.empty() || std::ranges::count(found->choices, value) != 0) return std::nullopt;
   return not_allowed(fmt::format("'{}' is no value of option '{}'", value, option), value, found->choices);
-}
-
-std::optional<std::string> check_protocol(const std::string& name, const Catalogue& catalogue) {
-  if (catalogue.protocol(name) != nullptr) return std::nullopt;
-  std::vector<std::string> names;
-  for (const ProtocolRow& row : catalogue.protocols) names.emplace_back(row.name);
-  return not_allowed(fmt::format("there is no protocol '{}'", name), name, names) + plugin_hint(name);
 }
 
 std::optional<std::string> set_protocol(Case& one, const std::string& name, const Catalogue& catalogue,
@@ -166,6 +170,10 @@ std::optional<std::string> check_cpus(const std::string& list) {
   return std::nullopt;
 }
 
+namespace {
+
+// Returns an error of cases that move files, or of contestants that do: a contestant without a case, or a
+// case without contestants.
 std::optional<std::string> check_files(const Scenario& scenario) {
   std::vector<std::string> names;
   for (const Case& one : scenario.cases) names.push_back(one.name);
@@ -208,6 +216,8 @@ std::optional<std::string> check_options_of_servers(const Scenario& scenario, co
   }
   return std::nullopt;
 }
+
+}  // namespace
 
 std::optional<std::string> complete(Scenario& scenario, const Catalogue& catalogue) {
   if (scenario.contestants.empty())
