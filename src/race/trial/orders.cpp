@@ -98,7 +98,7 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
 }
 
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
-                 const std::string& address, const std::string& json, PlanAs how) {
+                 const std::string& address, const std::string& result, PlanAs how) {
   const EngineChoice& client = entry.contestant.client;
   Words words{"load", "-e", client.engine, "-p", protocol_word(one)};
   if (!entry.in_process && !address.empty()) add(words, "--connect", address);
@@ -114,7 +114,7 @@ Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, 
   add(words, "--idle-timeout",
       one.load.turns ? server_idle(scenario.limits, one) : scenario.limits.idle_timeout);
   words.emplace_back("--events");
-  if (!json.empty()) add(words, "--json", json);
+  if (!result.empty()) add(words, "--json", result);
   return words;
 }
 

@@ -27,9 +27,9 @@ Words serve_words(const Scenario& scenario, const Case& one, const Entry& entry,
 enum class PlanAs { flags, document };
 
 // Returns the words of `joust load ...`, without the program's name. `address` is where to connect, unused in
-// process; `json` is the output file. Either is left out where it is empty.
+// process; `result` is the file for its result. Either is left out where it is empty.
 Words load_words(const Scenario& scenario, const Case& one, const Entry& entry, const CpuPlan& cpus,
-                 const std::string& address, const std::string& json, PlanAs how = PlanAs::flags);
+                 const std::string& address, const std::string& result, PlanAs how = PlanAs::flags);
 
 // The data of a trial that its sides need. They know neither scenario nor contestants.
 
