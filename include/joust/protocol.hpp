@@ -16,7 +16,7 @@
 namespace joust {
 
 struct LoadPlan;      // load_plan.hpp
-struct MessageTrace;  // load/traced_exchange.hpp
+struct MessageTrace;  // load/shown_messages.hpp
 class LoadRun;        // one load: its schedule and its records, used by exchange_client()
 
 // A setting of one or several protocols, as data: the command line, scenarios and results all read it from

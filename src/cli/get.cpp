@@ -24,7 +24,7 @@
 #include "base/units.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
-#include "cli/file_tool/remote_path.hpp"
+#include "cli/file_tool/client_arguments.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/file_get.hpp"

@@ -12,7 +12,6 @@
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/client_arguments.hpp"
-#include "cli/file_tool/remote_path.hpp"
 #include "files/store/name.hpp"
 #include "files/transfer/listing.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cli/common/descriptors.hpp"
 #include "cli/load/command.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +11,7 @@
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/load/over_hosts.hpp"
-#include "cli/load/planned.hpp"
-#include "cli/load/url.hpp"
+#include "cli/load/plan_and_url.hpp"
 #include "hosting/options.hpp"
 #include "load/schedule.hpp"
 #include "net/address.hpp"

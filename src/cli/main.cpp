@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "joust/main.hpp"
+#include "cli/common/side_arguments.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +16,9 @@
 #include "base/limits.hpp"
 #include "base/terminal.hpp"
 #include "base/text.hpp"
-#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
-#include "cli/hosts/joining.hpp"
+#include "cli/hosts/cluster.hpp"
 #include "hosting/options.hpp"
 #include "plugins/plugin_file.hpp"
 

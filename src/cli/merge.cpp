@@ -15,7 +15,7 @@
 #include "cli/common/result_file.hpp"
 #include "history/comparison.hpp"
 #include "history/merging.hpp"
-#include "load/merging.hpp"
+#include "load/result.hpp"
 #include "measure/hdr_histogram.hpp"
 #include "race/figures/wording.hpp"
 #include "report/facts_json.hpp"

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
+#include "cli/common/side_arguments.hpp"
 
 namespace joust {
 namespace {

@@ -21,7 +21,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
-#include "cli/file_tool/remote_path.hpp"
+#include "cli/file_tool/client_arguments.hpp"
 #include "cli/file_tool/transfer_arguments.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/name.hpp"

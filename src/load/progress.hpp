@@ -11,7 +11,6 @@
 #include "load/outstanding.hpp"
 #include "load/run.hpp"
 #include "load/schedule.hpp"
-#include "load/turns.hpp"
 
 namespace joust {
 

@@ -6,7 +6,7 @@
 #include "base/files.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_session.hpp"
-#include "load/traced_exchange.hpp"
+#include "load/shown_messages.hpp"
 #include "session/handler_session.hpp"
 #include "session/message_wise.hpp"
 

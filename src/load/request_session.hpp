@@ -12,7 +12,7 @@
 #include "load/progress.hpp"
 #include "load/request_writer.hpp"
 #include "load/run.hpp"
-#include "load/wrong_reply.hpp"
+#include "load/shown_messages.hpp"
 
 namespace joust {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/document.hpp"
-#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 #include "measure/histogram.hpp"
 
 namespace joust {

@@ -15,7 +15,7 @@
 #include "joust/time.hpp"
 #include "load/channels.hpp"
 #include "load/recorder.hpp"
-#include "load/turns.hpp"
+#include "load/schedule.hpp"
 
 namespace joust {
 

@@ -201,7 +201,7 @@ struct Case {
   Rare<std::optional<std::string>> verified{};
   std::optional<race::FilePlan> files{};
   Settings options{};
-  Json load{};  // the settings of the load (load/plan_json.hpp), and "rate_share"
+  Json load{};  // the settings of the load (load/settings.hpp), and "rate_share"
   race::SocketPlan socket{};
   std::optional<Capacity> capacity{};
   std::optional<SweepPoint> sweep{};

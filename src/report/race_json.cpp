@@ -11,7 +11,6 @@
 
 #include "base/document.hpp"
 #include "base/text.hpp"
-#include "load/plan_json.hpp"
 #include "load/settings.hpp"
 #include "race/figures/ranking.hpp"
 #include "race/figures/wording.hpp"

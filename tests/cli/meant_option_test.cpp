@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/common/meant_option.hpp"
+#include "cli/common/command_line.hpp"
 
 #include <gtest/gtest.h>
 

@@ -46,8 +46,8 @@ Outcome run(std::vector<std::string> arguments) {
 constexpr auto kReason = "unsupported: the engine carries a stream, and the protocol needs whole messages";
 
 TEST(MismatchOnTheCommandLine, IsRefusedByServeAndLoad) {
-  for (const auto& [engine, more] : {std::pair{"serve", std::vector<std::string>{}},
-                                     {"load", {"--connect", "127.0.0.1:1"}}}) {
+  for (const auto& [engine, more] :
+       {std::pair{"serve", std::vector<std::string>{}}, {"load", {"--connect", "127.0.0.1:1"}}}) {
     std::vector<std::string> arguments{"words", engine, "-e", "epoll"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const Outcome outcome = run(arguments);
@@ -59,8 +59,7 @@ TEST(MismatchOnTheCommandLine, IsRefusedByServeAndLoad) {
 TEST(MismatchOnTheCommandLine, IsRefusedByRace) {
   const Outcome outcome = run({"words", "race", "--server", "epoll", "--client", "threads"});
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.errors,
-            std::string("words: no contestant can run here:\n  epoll: ") + kReason + "\n");
+  EXPECT_EQ(outcome.errors, std::string("words: no contestant can run here:\n  epoll: ") + kReason + "\n");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/load/url.hpp"
+#include "cli/load/plan_and_url.hpp"
 
 #include <gtest/gtest.h>
 

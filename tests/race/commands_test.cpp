@@ -2,7 +2,7 @@
 #include "race/scenario/shell_command.hpp"
 #include "race/trial/orders.hpp"
 
-#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 
 #include <gtest/gtest.h>
 

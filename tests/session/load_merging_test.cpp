@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "load/merging.hpp"
+#include "load/result.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "distribution.hpp"
 #include "load/result.hpp"
-#include "load/turns.hpp"
+#include "load/schedule.hpp"
 #include "session/by_hand.hpp"
 
 namespace joust {

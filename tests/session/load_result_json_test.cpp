@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 #include "measure/histogram.hpp"
 
 namespace joust {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 
 namespace joust {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "load/wrong_reply.hpp"
+#include "load/shown_messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,9 +15,6 @@ WANTED = 450
 ALONE = {
     "base/": "what systems differ in, below all rooms",
     "cli/load/": "the parts of one command, each with the options that it has",
-    "cli/advise/": "a namespace of its own",
-    "cli/hosts/joining.hpp": "the beginning of every program that may be a rank",
-    "cli/race/over_hosts.hpp": "the part of the command that needs Open MPI",
     "engines/io_uring/": "files that only a build with liburing has",
     "engines/kqueue.hpp": "the poller of an engine's page, and a pool that waits with it",
     "engines/pool/": "a page for who may use a peer, and one for the tasks of workers",

@@ -46,7 +46,7 @@ BANNED = [
 
 # (name, file): why this one is right.
 EXCEPTIONS = {
-    ("sleep", "src/cli/load/start_time.cpp"): "the start is at a time",
+    ("sleep", "src/cli/load/conducting.cpp"): "the start is at a time",
     ("sleep", "src/hosts/relay/main.cpp"): "MPI waits only by taking a whole CPU",
     ("sleep", "src/hosts/relay/worker.cpp"): "an end that is awaited for a limited time has no descriptor",
     ("sleep", "src/doctor/facts.cpp"): "others are watched while this process does nothing",

@@ -2,22 +2,11 @@
 #include "cli/common/arguments.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 
-#include <algorithm>
-#include <utility>
-
-#include "base/check.hpp"
-#include "base/fields.hpp"
-#include "base/files.hpp"
-#include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "engines/engine_choice.hpp"
-#include "hosting/options.hpp"
-#include "measure/affinity.hpp"
-#include "plugins/plugin_file.hpp"
+#include "load/settings.hpp"
+#include "race/model/scenario.hpp"
 
 namespace joust {
 namespace {
@@ -27,10 +16,6 @@ constexpr bool is_unlimited(std::uint64_t most) {
 }
 constexpr bool is_unlimited(Duration /*most*/) {
   return false;
-}
-
-Wait wait_of(const std::string& word) {
-  return value_of_word<Wait>(word).value_or(Wait::block);
 }
 
 // Returns what is wrong with a number that has a unit; empty if it is between its limits, and taken.
@@ -57,22 +42,6 @@ Option add_scaled(Command command, const std::string& flags, Into& into, const s
 
 std::string plain(std::uint64_t number) {
   return fmt::format("{}", number);
-}
-
-// Returns every knob of every engine, once.
-std::vector<Knob> all_knobs() {
-  std::vector<Knob> knobs;
-  for (const Engine* engine : engines())
-    for (const Knob& knob : engine->knobs)
-      if (std::ranges::find(knobs, knob.name, &Knob::name) == knobs.end()) knobs.push_back(knob);
-  return knobs;
-}
-
-// Returns whether any protocol of the program has an option of that name.
-bool has_option(const Program& program, const std::string& name) {
-  return std::ranges::any_of(program.all_protocols(), [&](const Protocol* protocol) {
-    return std::ranges::find(protocol->options, name, &ProtocolOption::name) != protocol->options.end();
-  });
 }
 
 }  // namespace
@@ -122,202 +91,62 @@ std::string objection_to_duration(const std::string& text, Duration least, Durat
   return take_scaled(text, time, least, most, parse_duration, format_duration);
 }
 
-void EngineArguments::add_to(Command command) {
-  engine_option_ =
-      command
-          .add_option(
-              "-e,--engine", engine,
-              fmt::format("how to drive the sockets, see '{} engines'; a knob may be part of the name: "
-                          "epoll:trigger=level",
-                          command.program()))
-          .type_name("NAME")
-          .show_default();
-  flags_.emplace("threads",
-                 add_count(command, "-t,--threads", threads,
-                           "event loops or workers, for engines that have several [1]", 0,
-                           UINT64_MAX));  // resolve() checks it: not all engines have the same limits
-  flags_.emplace(
-      "wait", command
-                  .add_option("--wait", wait,
-                              "when nothing is ready: block, spin, or spin a while and then block (adaptive)")
-                  .one_of({"block", "spin", "adaptive"})
-                  .show_default());
-  for (const Knob& knob : all_knobs()) {
-    const std::string name(knob.name);
-    const auto take = [this, name](const std::string& value) {
-      knobs[name] = value;
-      return std::string();
-    };
-    Option added =
-        command.add_option("--" + name, take, fmt::format("{} [{}]", knob.summary, knob.choices.front()));
-    if (knob.any_text)
-      added.type_name("NAME");
-    else
-      added.one_of({knob.choices.begin(), knob.choices.end()});
-  }
-  command.add_option("--cpus", cpus, "run on these CPUs only: 0, or 0-1,3").type_name("LIST");
+namespace {
+
+std::string with_standard(const std::string& help, const Setting& row, const void* standard) {
+  const std::string usual = standard_text(row, standard);
+  return usual.empty() ? help : fmt::format("{} [{}]", help, usual);
 }
 
-void EngineArguments::take_knobs(const Program& program, Settings& options, SocketArguments& socket) {
-  if (!engine.contains(':')) return;
-  const std::string given = std::exchange(engine, engine.substr(0, engine.find(':')));
-  const Engine* const chosen = find_engine(engine);
-  if (chosen == nullptr) return;  // resolve() reports it, with the nearest name
-  const auto refuse = [&](const std::string& what) {
-    throw UsageError(fmt::format("-e {}: {}", given, what));
+std::string help_of_load(const Setting& row, const LoadPlan& standard, bool of_race) {
+  std::string help(row.help);
+  if (of_race && !row.in_race.empty()) help += fmt::format("; {}", row.in_race);
+  if (!row.words.empty()) help += ": " + join(row.words, " or ");
+  return with_standard(help, row, &standard);
+}
+
+std::string objection_to_load(const Setting& row, const std::string& text) {
+  const auto value = parse_setting(row, text);
+  return value ? "" : value.error();
+}
+
+std::string objection_to_own(const Setting& row, const std::string& text) {
+  using Kind = Setting::Kind;
+  if (row.kind == Kind::count) return objection_to_count(text, row.least, row.most);
+  if (row.kind == Kind::time)
+    return objection_to_duration(text, Duration(row.least),
+                                 row.most == 0 ? kLongestTime : Duration(row.most));
+  if (text.empty()) return "the value is empty";
+  return row.words.empty() ? "" : objection_to_load(row, text);
+}
+
+}  // namespace
+
+Option SettingArguments::add(Command command, const Setting& row, const std::string& help, Check check) {
+  const auto take = [this, &row, check](const std::string& text) -> std::string {
+    std::string wrong = check(row, text);
+    if (wrong.empty()) given.insert_or_assign(std::string(row.key), text);
+    return wrong;
   };
-  const auto settings = settings_of_text(given);
-  if (!settings) refuse(settings.error());
-  const auto is_option = [&](const std::string& name) { return has_option(program, name); };
-  EngineChoice choice{.engine = engine, .threads = threads, .wait = wait};
-  for (const auto& [knob, value] : *settings) {
-    const auto flag = flags_.find(knob);
-    if (knobs.contains(knob) || options.contains(knob) || (flag != flags_.end() && flag->second.given()) ||
-        (knob == "nodelay" && socket.nodelay_chosen))
-      refuse(fmt::format("'{}' is given twice, here and as --{}; give it once", knob, knob));
-    if (knob == "transport") refuse("transport is of a race: here the address has it, as in unix:PATH");
-    if (const auto set = set_knob(choice, knob, value, *chosen, is_option); !set) refuse(set.error());
-  }
-  threads = choice.threads;
-  wait = choice.wait;
-  if (choice.nodelay) socket.options.nodelay = *choice.nodelay;
-  knobs.insert(choice.knobs.begin(), choice.knobs.end());
-  options.insert(choice.options.begin(), choice.options.end());
+  if (!row.is_switch())
+    return command.add_option(row.flags(), take, help).type_name(std::string(row.value_word()));
+  return command.add_flag(
+      row.flags(), [take] { take("true"); }, help);
 }
 
-void EngineArguments::take_stored(const std::string& stored_engine, std::uint64_t stored_threads,
-                                  const std::string& stored_wait, const Settings& stored_knobs) {
-  if (engine_option_->given()) return;
-  engine = stored_engine;
-  if (!flags_.at("threads").given()) threads = stored_threads;
-  if (!flags_.at("wait").given()) wait = stored_wait;
-  const Engine* const chosen = find_engine(engine);
-  if (chosen == nullptr) {  // which is refused later
-    knobs.insert(stored_knobs.begin(), stored_knobs.end());
-    return;
-  }
-  const EngineOptions stored =
-      with_standards(*chosen, static_cast<unsigned>(threads), wait_of(wait), stored_knobs);
-  for (const auto& [name, value] : stored_knobs) {
-    // A result has the values that other choices decide, and nobody has given them.
-    if (chosen->decided != nullptr && !chosen->decided(name, stored).by.empty()) continue;
-    const auto is_standard = [&](const Knob& knob) {
-      return knob.name == name && knob.choices.front() == value;
-    };
-    if (std::ranges::none_of(chosen->knobs, is_standard)) knobs.emplace(name, value);
+void SettingArguments::add_load(Command command, const LoadPlan& standard, bool of_race,
+                                const std::string& group) {
+  for (const Setting& row : load_settings()) {
+    if (of_race && !row.raced) continue;
+    Option option = add(command, row, help_of_load(row, standard, of_race), objection_to_load);
+    if (!group.empty()) option.group(group);
   }
 }
 
-const Engine& EngineArguments::resolve(Role role, const Protocol& protocol) const {
-  const Engine& chosen = checked_engine(engine, knobs, role, protocol);
-  check_threads(chosen, threads);
-  return chosen;
-}
-
-EngineOptions EngineArguments::options(const Engine& chosen) const {
-  return engine_options(chosen, static_cast<unsigned>(threads), wait_of(wait), knobs);
-}
-
-std::vector<std::string> EngineArguments::remarks(const Engine& chosen) const {
-  std::vector<std::string> remarks;
-  if (threads > 1 && !chosen.several_loops)
-    remarks.push_back(
-        fmt::format("--threads {} means nothing to '{}': it has {}", threads, engine, chosen.threads));
-  if (wait != "block" && !chosen.wait_ignored.empty())
-    remarks.push_back(fmt::format("--wait {} means nothing to '{}': {}", wait, engine, chosen.wait_ignored));
-  return remarks;
-}
-
-void SocketArguments::add_to(Command command) {
-  const auto group = "TCP options";
-  const auto take_nodelay = [this](const std::string& value) {
-    options.nodelay = value == "on";
-    nodelay_chosen = true;
-    return std::string();
-  };
-  command.add_option("--nodelay", take_nodelay, "send small messages at once (TCP_NODELAY) [on]")
-      .one_of({"on", "off"})
-      .group(group);
-  const auto take_congestion = [this](const std::string& name) {
-    options.congestion = name;
-    congestion_chosen = true;
-    return std::string();
-  };
-  command
-      .add_option("--congestion", take_congestion,
-                  fmt::format("congestion control; '': the machine's default [{}]", options.congestion))
-      .type_name("NAME")
-      .group(group);
-  const auto add_buffer = [&](const std::string& flags, int& into, const std::string& help) {
-    const auto take = [&into](const std::string& text) -> std::string {
-      const auto bytes = parse_bytes(text);
-      if (!bytes) return bytes.error();
-      if (*bytes > 1U << 30) return "at most 1 GiB";
-      into = static_cast<int>(*bytes);
-      return {};
-    };
-    command.add_option(flags, take, help).type_name("BYTES").group(group);
-  };
-  add_buffer("--send-buffer", options.send_buffer, "SO_SNDBUF [the kernel's choice]");
-  add_buffer("--receive-buffer", options.receive_buffer, "SO_RCVBUF [the kernel's choice]");
-}
-
-void SocketArguments::take_stored(std::optional<bool> nodelay, const std::optional<std::string>& congestion) {
-  if (nodelay && !nodelay_chosen) options.nodelay = *nodelay;
-  if (congestion && !congestion_chosen) options.congestion = *congestion;
-}
-
-void SocketArguments::settle(const Endpoint& endpoint, Transport transport, Tally& tally) {
-  settle_socket(options, congestion_chosen, endpoint, transport, tally);
-  const bool is_unix = endpoint.family() == AF_UNIX;
-  if ((transport == Transport::datagram || is_unix) && (nodelay_chosen || congestion_chosen))
-    throw UsageError(fmt::format(
-        "--{} is an option of TCP, and {}: leave it out", nodelay_chosen ? "nodelay" : "congestion",
-        is_unix ? "a socket with a path is none" : "the engine's sockets are of UDP"));
-}
-
-std::string SocketArguments::given() const {
-  if (nodelay_chosen) return "--nodelay";
-  if (congestion_chosen) return "--congestion";
-  if (options.send_buffer > 0) return "--send-buffer";
-  return options.receive_buffer > 0 ? "--receive-buffer" : "";
-}
-
-const Protocol& resolve_protocol(const Program& program, const std::string& name) {
-  if (is_plugin_path(name)) {
-    const auto plugin = load_plugin(name);
-    if (!plugin) throw UsageError(plugin.error());
-    return **plugin;
-  }
-  if (const Protocol* found = program.find_protocol(name)) return *found;
-  std::vector<std::string> names;
-  for (const Protocol& protocol : program.protocols) names.push_back(protocol.name);
-  throw UsageError(fmt::format("no protocol '{}'; {}{}", name, suggestion(name, names), plugin_hint(name)));
-}
-
-void pin(const std::string& cpus) {
-  if (cpus.empty()) return;
-  const auto list = parse_cpus(cpus, allowed_cpus());
-  if (!list) throw UsageError("--cpus: " + list.error());
-  pin_to(*list);
-}
-
-void raise_descriptor_limit() {
-  rlimit limit = descriptor_limit();
-  limit.rlim_cur = limit.rlim_max;
-  checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
-}
-
-void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client) {
-  constexpr std::uint64_t kOthers = 64;  // the loops' own files, and those open at the process's start
-  const std::uint64_t dials = std::min<std::uint64_t>(connections, Limits{}.dials_at_once);
-  const std::uint64_t needed = client.files_each * connections + client.files_of_dial * dials + kOthers;
-  const std::uint64_t most = descriptor_limit().rlim_max;
-  if (needed <= most) return;
-  throw UsageError(fmt::format(
-      "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "
-      "(ulimit -Hn) or ask for fewer connections",
-      where, connections, needed, most));
+void SettingArguments::add_own(Command command, const Setting& row, const race::Scenario& standard) {
+  Option option = add(command, row, with_standard(std::string(row.help), row, &standard), objection_to_own);
+  if (!row.words.empty()) option.type_name(join(row.words, "|"));
+  option.group(std::string(row.heading));
 }
 
 }  // namespace joust

@@ -2,18 +2,20 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "base/settings.hpp"
 #include "cli/common/command.hpp"
-#include "engines/engine.hpp"
-#include "net/address.hpp"
-#include "net/socket_options.hpp"
+#include "joust/load_plan.hpp"
+#include "joust/time.hpp"
 
-// Options that several sub-commands share. Each group adds itself to a command, and is read after parsing.
+// Options with values of a kind: with units, and those of the rows of settings.
 namespace joust {
+namespace race {
+struct Scenario;  // race/model/scenario.hpp
+}
 
 inline constexpr Duration kLongestTime = std::chrono::hours(24);
 
@@ -33,67 +35,23 @@ std::string objection_to_duration(const std::string& text, Duration least, Durat
 // Adds --max-memory of servers: Limits::memory.
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into);
 
-// The TCP options, the same for every engine.
-struct SocketArguments {
-  SocketOptions options;
-  bool congestion_chosen = false;  // by the user: no other algorithm is used in its place
-  bool nodelay_chosen = false;
+// The flags of settings, one for each row. After parsing, `given` has the texts of those that are given.
+struct SettingArguments {
+  SettingTexts given{};
 
-  void add_to(Command command);
+  bool has(std::string_view key) const { return given.contains(key); }
 
-  // Takes what a result says of its sockets, unless the command line says otherwise.
-  void take_stored(std::optional<bool> nodelay, const std::optional<std::string>& congestion);
-
-  std::string given() const;  // an option that is given, with its flag; empty: none is
-
-  // Refuses options that sockets of the transport cannot have, and chooses the congestion control.
-  void settle(const Endpoint& endpoint, Transport transport, Tally& tally);
-};
-
-// The options of an engine: -e ENGINE or ENGINE:KNOB=VALUE, -t N, --wait W, every knob of every engine, and
-// --cpus.
-struct EngineArguments {
-  std::string engine = "epoll";
-  std::uint64_t threads = 1;
-  std::string wait = "block";
-  Settings knobs;  // as given
-  std::string cpus;
-
-  void add_to(Command command);
-
-  // Splits an engine with knobs, "epoll:trigger=level", the form that a race uses. Options of the protocol go
-  // to `options`, those of TCP to `socket`. Throws UsageError, also for a knob that is given as a flag too.
-  void take_knobs(const Program& program, Settings& options, SocketArguments& socket);
-
-  // Takes the engine of a result with its knobs, unless -e is given. --threads, --wait and knobs that are
-  // given stay. Knobs that have their default value are left out: they would count as given.
-  void take_stored(const std::string& stored_engine, std::uint64_t stored_threads,
-                   const std::string& stored_wait, const Settings& stored_knobs);
-
-  // See checked_engine() and engine_options() in hosting/options.hpp.
-  const Engine& resolve(Role role, const Protocol& protocol) const;
-  EngineOptions options(const Engine& engine) const;
-
-  // Describes for the user the given options that have no meaning for the engine.
-  std::vector<std::string> remarks(const Engine& engine) const;
+  // Adds the flags of a load. `standard` has the defaults that --help shows. A race has only the flags of
+  // settings that scenarios have too.
+  void add_load(Command command, const LoadPlan& standard, bool of_race, const std::string& group = {});
+  // Adds the flag of one of a race's own settings below the heading of its row. What fractions and texts may
+  // be is checked when all flags are known.
+  void add_own(Command command, const Setting& row, const race::Scenario& standard);
 
  private:
-  std::optional<Option> engine_option_;
-  std::map<std::string, Option> flags_;  // --threads and --wait, which are no engine's own knobs
+  // Returns what is wrong with a text; empty: nothing.
+  using Check = std::string (*)(const Setting&, const std::string& text);
+  Option add(Command command, const Setting& row, const std::string& help, Check check);
 };
-
-// Returns the protocol of -p PROTOCOL. Throws UsageError with the nearest name.
-const Protocol& resolve_protocol(const Program& program, const std::string& name);
-
-// Pins the calling thread, and threads that it starts later, to the CPUs of a list such as "0" or "0-1,3".
-// Does nothing if the list is empty.
-void pin(const std::string& cpus);
-
-// Raises this process's limit of open files as far as possible.
-void raise_descriptor_limit();
-
-// Throws UsageError where so many connections of that client do not fit even into the raised limit. `where`
-// names their source: "-c".
-void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client);
 
 }  // namespace joust

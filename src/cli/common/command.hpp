@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -11,6 +12,9 @@
 #include "joust/protocol.hpp"
 
 namespace joust {
+namespace race {
+struct RaceResult;  // race/model/result.hpp
+}
 
 // The description of a program: it has the engines of the library, and protocols of its own.
 struct Program {
@@ -61,5 +65,12 @@ void add_receive(Command root, const Program& program, int& exit_code);
 void add_send(Command root, const Program& program, int& exit_code);
 void add_get(Command root, const Program& program, int& exit_code);
 void add_list(Command root, const Program& program, int& exit_code);
+
+// Makes the last words of a race's text from its judged result.
+using LastWords = std::function<std::string(const race::RaceResult&)>;
+
+// Runs `race` with these words behind it, as if they had been typed. Returns its exit code. Throws what the
+// sub-command throws.
+int run_race(const Program& program, std::vector<std::string> words, LastWords last_words);
 
 }  // namespace joust

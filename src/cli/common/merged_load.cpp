@@ -12,7 +12,7 @@
 #include "base/document.hpp"
 #include "base/units.hpp"
 #include "cli/common/output.hpp"
-#include "load/merging.hpp"
+#include "load/result.hpp"
 #include "load/result_json.hpp"
 #include "report/text.hpp"
 

@@ -11,6 +11,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/common/arguments.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "measure/usage.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/common/arguments.hpp"
 #include "cli/common/command.hpp"
 #include "cli/file_tool/client_arguments.hpp"
 #include "files/store/storage.hpp"

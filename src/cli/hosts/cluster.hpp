@@ -3,12 +3,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/common/command.hpp"
 #include "cli/hosts/processes.hpp"
-#include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
 
 namespace joust {
@@ -32,5 +32,11 @@ class Cluster {
   std::vector<std::unique_ptr<HostLink>> links_{};
   std::vector<ClockOffset> clocks_{};
 };
+
+// Finds out whether mpirun has started this process, for a command that works over several hosts. The process
+// gets a relay then, and begins anew under it. Rank 0 goes on, to conduct: `program` has its rank, and
+// nothing is returned. Every other rank serves the conductor here until the work is over; its exit code is
+// returned.
+std::optional<int> join_hosts(Program& program);
 
 }  // namespace joust

@@ -10,16 +10,49 @@
 #include <vector>
 
 #include "cli/common/arguments.hpp"
+#include "cli/common/command.hpp"
 #include "cli/common/faces.hpp"
-#include "cli/common/load_arguments.hpp"
-#include "cli/common/run_race.hpp"
-#include "cli/common/setting_arguments.hpp"
-#include "cli/race/over_hosts.hpp"
+#include "cli/common/side_arguments.hpp"
+#include "cli/hosts/cluster.hpp"
+#include "race/hosts/meeting.hpp"
 #include "race/run/plan.hpp"
 #include "race/scenario/overrides.hpp"
 
-// The sub-command `race`: ../race.cpp has its options, run.cpp its work.
+// The sub-command `race`: ../race.cpp has its options, run.cpp its work, and over_hosts.cpp what it needs of
+// several hosts.
 namespace joust {
+
+// The options of a race over several hosts.
+struct RaceHostsArguments {
+  std::string hosts{}, layout{}, fabric{}, lost_host{};
+
+  void add_to(Command command);
+  // Returns whether the race is over several hosts.
+  bool conducts(const Program& program) const { return !hosts.empty() || program.rank; }
+  // Checks the arguments, and starts the hosts if mpirun has not done it: then the exit code of the race is
+  // returned. Throws UsageError.
+  std::optional<int> start(const Program& program) const;
+  race::LostHost when_lost() const {
+    return lost_host == "end" ? race::LostHost::end : race::LostHost::again;
+  }
+};
+
+// The hosts of a race, as its conductor sees them. This process is rank 0; it makes the first part of a load.
+// One thread.
+class HostsOfRace {
+ public:
+  // REQUIRES: mpirun has started the process. Throws UsageError, or std::runtime_error naming the host that
+  // does not answer.
+  HostsOfRace(const Program& program, const RaceHostsArguments& arguments);
+
+  race::Meeting meet();
+
+ private:
+  const RaceHostsArguments& arguments_;
+  const std::vector<std::string> names_;
+  const bool on_one_host_;
+  Cluster cluster_;
+};
 
 struct Race {
   const Program& program;

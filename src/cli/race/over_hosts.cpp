@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/race/over_hosts.hpp"
+#include "cli/race/command.hpp"
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/common/output.hpp"
+#include "cli/hosts/layout.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "net/address.hpp"
 #include "race/run/race.hpp"

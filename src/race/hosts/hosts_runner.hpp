@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "hosts/clock_offset.hpp"
 #include "hosts/link.hpp"
 #include "race/model/result.hpp"
 #include "race/trial/process_family.hpp"

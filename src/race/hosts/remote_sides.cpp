@@ -10,10 +10,10 @@
 
 #include "base/document.hpp"
 #include "base/units.hpp"
-#include "hosts/clock_offset.hpp"
-#include "load/merging.hpp"
+#include "hosts/link.hpp"
+#include "load/result.hpp"
 #include "load/result_json.hpp"
-#include "load/turns.hpp"
+#include "load/schedule.hpp"
 #include "race/hosts/side_json.hpp"
 
 namespace joust::race {

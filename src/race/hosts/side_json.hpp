@@ -13,7 +13,7 @@
 
 #include "base/fields.hpp"
 #include "hosts/agent.hpp"
-#include "hosts/clock_offset.hpp"
+#include "hosts/link.hpp"
 #include "race/hosts/hosted_transfer.hpp"
 #include "race/trial/orders.hpp"
 #include "race/trial/sides.hpp"

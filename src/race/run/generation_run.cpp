@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "load/turns.hpp"
+#include "load/schedule.hpp"
 #include "stats/intervals.hpp"
 #include "stats/random.hpp"
 #include "stats/summary.hpp"

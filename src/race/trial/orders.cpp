@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "joust/limits.hpp"
-#include "load/plan_json.hpp"
+#include "load/settings.hpp"
 #include "race/scenario/engine_choice.hpp"
 #include "race/scenario/race_settings.hpp"
 #include "race/set_up/placement.hpp"

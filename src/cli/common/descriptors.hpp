@@ -3,10 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace joust {
 
 struct Engine;  // engines/engine.hpp
+
+// Raises this process's limit of open files as far as possible.
+void raise_descriptor_limit();
+
+// Throws UsageError where so many connections of that client do not fit even into the raised limit. `where`
+// names their source: "-c".
+void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client);
 
 // The number of connections of a file server that the limit of open files allows, where that limit is small.
 class DescriptorRoom {

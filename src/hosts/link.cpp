@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "hosts/clock_offset.hpp"
+#include "hosts/link.hpp"
 
 #include <algorithm>
 #include <cstdint>

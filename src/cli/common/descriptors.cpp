@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
-#include "cli/common/descriptor_room.hpp"
+#include "cli/common/descriptors.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/check.hpp"
 #include "base/limits.hpp"
+#include "cli/common/command.hpp"
 #include "connection/account.hpp"
 #include "engines/engine.hpp"
 #include "files/store/upload/tree_storage.hpp"
+#include "joust/limits.hpp"
 
 namespace joust {
 namespace {
@@ -29,6 +33,24 @@ std::uint64_t open_now(std::uint64_t limit) {
 }
 
 }  // namespace
+
+void raise_descriptor_limit() {
+  rlimit limit = descriptor_limit();
+  limit.rlim_cur = limit.rlim_max;
+  checked(::setrlimit(RLIMIT_NOFILE, &limit), "setrlimit(RLIMIT_NOFILE, {})", limit.rlim_max);
+}
+
+void ensure_descriptors(const std::string& where, std::uint64_t connections, const Engine& client) {
+  constexpr std::uint64_t kOthers = 64;  // the loops' own files, and those open at the process's start
+  const std::uint64_t dials = std::min<std::uint64_t>(connections, Limits{}.dials_at_once);
+  const std::uint64_t needed = client.files_each * connections + client.files_of_dial * dials + kOthers;
+  const std::uint64_t most = descriptor_limit().rlim_max;
+  if (needed <= most) return;
+  throw UsageError(fmt::format(
+      "{}: {} connections need about {} open files, and a process may have {} here; raise that limit "
+      "(ulimit -Hn) or ask for fewer connections",
+      where, connections, needed, most));
+}
 
 DescriptorRoom::DescriptorRoom(std::size_t loops, bool threads_for_each)
     : loops_(loops),
