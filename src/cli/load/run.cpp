@@ -367,16 +367,16 @@ int Load::search(const Loaded& whom) {
   const bool shown = obeys_escapes(STDERR_FILENO);
   const auto run = [&](const LoadPlan& step) {
     if (shown)
-      print_to_stderr(step.open_loop()
-                          ? fmt::format("\r\033[K{} messages/s ...", report::plain_number(step.rate_per_s))
-                          : std::string("\r\033[Kthe capacity ..."));
+      redraw_line_of_stderr(step.open_loop()
+                                ? fmt::format("{} messages/s ...", report::plain_number(step.rate_per_s))
+                                : std::string("the capacity ..."));
     Tally own;
     plan = step;
     Loading prepared = loading(whom, own);
     return drive(prepared, whom, stop);
   };
   const SearchResult result = search_rate(*criterion, plan, run, search_time);
-  if (shown) print_to_stderr("\r\033[K");
+  if (shown) redraw_line_of_stderr("");
   std::string unwritten;
   if (!json.empty()) {
     Json whole = document("joust-search/1", whom);
