@@ -10,7 +10,6 @@
 
 #include "base/units.hpp"
 #include "cli/common/result_file.hpp"
-#include "cli/load/over_hosts.hpp"
 #include "cli/load/plan_and_url.hpp"
 #include "hosting/options.hpp"
 #include "load/schedule.hpp"

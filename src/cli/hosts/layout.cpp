@@ -8,6 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/common/command.hpp"
+
 namespace joust {
 namespace {
 
@@ -53,11 +55,32 @@ std::expected<void, std::string> add_ranks(std::vector<std::size_t>& into, const
   return {};
 }
 
+std::expected<std::vector<std::string>, std::string> parse_hosts(const std::string& text) {
+  std::vector<std::string> hosts = split_at(text, ',');
+  if (hosts.size() < 2) return std::unexpected(fmt::format("'{}' is one host: name at least two", text));
+  if (hosts.size() > kMostHosts) return std::unexpected(fmt::format("more than {} hosts", kMostHosts));
+  for (const std::string& host : hosts) {
+    if (host.contains('@'))
+      return std::unexpected(
+          fmt::format("'{}' has a user, and mpirun takes none: name the user in ~/.ssh/config", host));
+    if (host.empty() || host.starts_with('-') ||
+        host.find_first_of(" :;'\"\\$`&|<>(){}\t\n") != std::string::npos)
+      return std::unexpected(fmt::format("'{}' is no name of a host", host));
+    if (std::ranges::count(hosts, host) > 1)
+      return std::unexpected(fmt::format(
+          "{} is there twice; for two processes on a host, name its rank twice in --layout", host));
+  }
+  return hosts;
+}
+
 }  // namespace
 
-std::vector<std::string> by_rank(std::vector<std::string> hosts, bool one_serves) {
-  if (one_serves && hosts.size() > 1) std::swap(hosts[0], hosts[1]);
-  return hosts;
+std::vector<std::string> ranked_hosts(const std::string& text, bool has_layout, bool one_serves) {
+  if (text.empty()) return {};
+  auto hosts = parse_hosts(text);
+  if (!hosts) throw UsageError("--hosts: " + hosts.error());
+  if (one_serves && !has_layout) std::swap((*hosts)[0], (*hosts)[1]);
+  return *hosts;
 }
 
 Layout usual_layout(std::size_t hosts, bool one_serves) {
@@ -90,24 +113,6 @@ std::expected<Layout, std::string> parse_layout(const std::string& text, std::si
   }
   if (layout.loads.empty()) return std::unexpected("no rank loads: say load=RANKS");
   return layout;
-}
-
-std::expected<std::vector<std::string>, std::string> parse_hosts(const std::string& text) {
-  std::vector<std::string> hosts = split_at(text, ',');
-  if (hosts.size() < 2) return std::unexpected(fmt::format("'{}' is one host: name at least two", text));
-  if (hosts.size() > kMostHosts) return std::unexpected(fmt::format("more than {} hosts", kMostHosts));
-  for (const std::string& host : hosts) {
-    if (host.contains('@'))
-      return std::unexpected(
-          fmt::format("'{}' has a user, and mpirun takes none: name the user in ~/.ssh/config", host));
-    if (host.empty() || host.starts_with('-') ||
-        host.find_first_of(" :;'\"\\$`&|<>(){}\t\n") != std::string::npos)
-      return std::unexpected(fmt::format("'{}' is no name of a host", host));
-    if (std::ranges::count(hosts, host) > 1)
-      return std::unexpected(fmt::format(
-          "{} is there twice; for two processes on a host, name its rank twice in --layout", host));
-  }
-  return hosts;
 }
 
 }  // namespace joust

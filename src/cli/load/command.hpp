@@ -20,7 +20,8 @@
 #include "net/stop.hpp"
 #include "net/target.hpp"
 
-// The sub-command `load`: ../load.cpp has its options, run.cpp its work.
+// The sub-command `load`: ../load.cpp has its options, run.cpp its work, and over_hosts.cpp that of several
+// hosts.
 namespace joust {
 
 // The target of a load, and the options of its engine.
@@ -99,5 +100,9 @@ struct Load {
   Settings stated_options(const Loaded& whom) const;
   std::string write(const nlohmann::ordered_json& document) const;
 };
+
+// Checks the arguments of a load over several hosts, and conducts it or starts the hosts. Returns the exit
+// code.
+int load_over_hosts(Load& load);
 
 }  // namespace joust

@@ -3,7 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/limits.hpp"
+
 namespace joust {
+
 std::string LoadPartArguments::text() const {
   return nlohmann::json{{"first", first_connection},
                         {"connections", connections},
@@ -67,6 +70,24 @@ void HostsArguments::add_to(Command command) {
                   "(of joust itself) this process is a part of a load over several hosts")
       .type_name("JSON")
       .group("");
+}
+
+std::vector<std::string> HostsArguments::names() const {
+  return ranked_hosts(hosts, !layout.empty(), !serve.empty());
+}
+
+Layout HostsArguments::layout_of(std::size_t count, std::uint64_t connections) const {
+  const bool serves = !serve.empty();
+  if (layout.empty()) {
+    const std::uint64_t files = descriptor_limit().rlim_max;  // the other hosts are taken to have the same
+    return with_servers_for(usual_layout(count, serves), connections, files - files / 8);
+  }
+  auto given = parse_layout(layout, count);
+  if (!given) throw UsageError("--layout: " + given.error());
+  if (given->servers.empty() == serves)
+    throw UsageError(serves ? "--layout: with --serve it names a server: server=RANK"
+                            : "--layout names a server: say --serve ENGINE too");
+  return *given;
 }
 
 }  // namespace joust

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/common/command.hpp"
+#include "cli/hosts/layout.hpp"
 #include "joust/load_plan.hpp"
 
 namespace joust {
@@ -28,6 +31,10 @@ struct HostsArguments {
   bool dry_run = false;
 
   void add_to(Command command);
+  // Returns the hosts by rank; none where mpirun has started this process without names. Throws UsageError.
+  std::vector<std::string> names() const;
+  // Returns which of so many hosts serve, and which load. Throws UsageError.
+  Layout layout_of(std::size_t count, std::uint64_t connections) const;
   // Returns whether the command is a load over several hosts, and this process is no part of it.
   bool conducts(const Program& program) const { return part.empty() && (!hosts.empty() || program.rank); }
   // Throws UsageError if an option is given that only a load over several hosts has.

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "cli/load/over_hosts.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "base/document.hpp"
-#include "base/limits.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/common/merged_load.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
+#include "cli/hosts/cluster.hpp"
+#include "cli/hosts/layout.hpp"
 #include "cli/hosts/mpirun.hpp"
+#include "cli/load/command.hpp"
 #include "hosts/link.hpp"
 #include "race/scenario/shell_command.hpp"
 #include "report/facts_json.hpp"
@@ -39,27 +44,6 @@ constexpr int kLatestShare = 100;  // of the window: 1 %
 std::uint64_t ms(Duration time) {
   return static_cast<std::uint64_t>(
       std::chrono::ceil<std::chrono::milliseconds>(std::max(time, Duration{})).count());
-}
-
-std::vector<std::string> names_of(const Load& load) {
-  if (load.hosts.hosts.empty()) return {};
-  const auto hosts = parse_hosts(load.hosts.hosts);
-  if (!hosts) throw UsageError("--hosts: " + hosts.error());
-  return load.hosts.layout.empty() ? by_rank(*hosts, !load.hosts.serve.empty()) : *hosts;
-}
-
-Layout layout_of(const Load& load, std::size_t hosts) {
-  const bool serves = !load.hosts.serve.empty();
-  if (load.hosts.layout.empty()) {
-    const std::uint64_t files = descriptor_limit().rlim_max;  // the other hosts are taken to have the same
-    return with_servers_for(usual_layout(hosts, serves), load.plan.connections, files - files / 8);
-  }
-  auto layout = parse_layout(load.hosts.layout, hosts);
-  if (!layout) throw UsageError("--layout: " + layout.error());
-  if (layout->servers.empty() == serves)
-    throw UsageError(serves ? "--layout: with --serve it names a server: server=RANK"
-                            : "--layout names a server: say --serve ENGINE too");
-  return *layout;
 }
 
 // "many.json" becomes "many.2.json".
@@ -90,13 +74,56 @@ std::optional<std::uint16_t> port_in(const Message& reply) {
   return read.ec == std::errc() && read.ptr == end && port > 0 ? std::optional(port) : std::nullopt;
 }
 
-}  // namespace
+// One load that several hosts make together: conducts it, on rank 0. The order: the servers listen; all
+// connections open; all begin at one time; each host has its result in a file of its own; the results are
+// merged. A host that fails is named with the reason, and its connections count as failed. One thread.
+class LoadOverHosts {
+ public:
+  // `load`: with a plan and valid arguments.
+  explicit LoadOverHosts(Load& load);
+
+  int run();
+
+ private:
+  // A process that loads.
+  struct Generator {
+    std::size_t rank;
+    std::string id, file;
+    LoadPartArguments part;
+    bool is_ready = false;
+    LoadOfHost outcome;
+  };
+
+  void divide();
+  void start_servers();
+  void connect();
+  void measure();
+  void post_run(std::size_t rank);
+  void take_results(std::size_t rank);
+  void take_result_from(Generator& generator, const nlohmann::json& reply, std::size_t number);
+  void take_result(Generator& generator, const nlohmann::json& result);
+  void stop_servers();
+  std::string servers_text() const;
+  int conclude();
+  void fail(Generator& generator, const std::string& why);
+  Duration longest_window() const;
+  std::vector<std::string> server_words() const;
+  std::string file_of(std::size_t number) const;
+  std::vector<Generator*> of_rank(std::size_t rank, bool ready);
+
+  Load& load_;
+  Cluster cluster_;
+  const Layout layout_;
+  std::vector<std::string> addresses_{};                              // of the servers
+  nlohmann::ordered_json servers_ = nlohmann::ordered_json::array();  // what each used until its end
+  std::vector<Generator> generators_{};
+  Time begins_{};  // of all, on this host's clock
+};
 
 LoadOverHosts::LoadOverHosts(Load& load)
     : load_(load),
-      names_(names_of(load)),
-      cluster_(load.program, version_of(load.program), names_),
-      layout_(layout_of(load, cluster_.size())) {}
+      cluster_(load.program, version_of(load.program), load.hosts.names()),
+      layout_(load.hosts.layout_of(cluster_.size(), load.plan.connections)) {}
 
 Duration LoadOverHosts::longest_window() const {
   const auto window = load_.plan.window();
@@ -358,8 +385,6 @@ int LoadOverHosts::run() {
   return conclude();
 }
 
-namespace {
-
 void check_arguments(const Load& load, const Protocol& protocol) {
   for (const char* alone : {"broadcast", "file"})
     if (protocol.name == alone)
@@ -371,8 +396,8 @@ void check_arguments(const Load& load, const Protocol& protocol) {
       load.counted_turns_asked || !load.hosts.start_at.empty())
     throw UsageError(
         "--hosts makes one load of many: it excludes --search, --try, --events, --turns and --start-at");
-  const std::vector<std::string> names = names_of(load);
-  if (!names.empty()) static_cast<void>(layout_of(load, names.size()));
+  const std::vector<std::string> names = load.hosts.names();
+  if (!names.empty()) static_cast<void>(load.hosts.layout_of(names.size(), load.plan.connections));
 }
 
 // Checks all arguments before the hosts are started, and makes the plan. The address of a server that is
@@ -394,12 +419,12 @@ int load_over_hosts(Load& load) {
   check_arguments(load, protocol);
   check_whole(load, protocol);
   if (!load.program.rank) {
-    const std::vector<std::string> names = names_of(load), words = mpirun_words(load.program, names);
+    const std::vector<std::string> names = load.hosts.names(), words = mpirun_words(load.program, names);
     if (!load.hosts.dry_run) return run_mpirun(words, names, load.program);
     print_text(race::shell_text(words) + "\n");
     return kOk;
   }
-  if (names_of(load).empty() && !load.program.rank->on_one_host && load.connect.empty())
+  if (load.hosts.names().empty() && !load.program.rank->on_one_host && load.connect.empty())
     throw UsageError(
         "--serve: the address of the server is not known, because this mpirun names no hosts; say --connect "
         "ADDRESS:PORT, or --hosts A,B in place of mpirun");

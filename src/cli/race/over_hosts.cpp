@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "cli/hosts/layout.hpp"
 #include "cli/race/command.hpp"
 
 #include <fmt/format.h>
@@ -8,20 +9,12 @@
 #include <utility>
 
 #include "cli/common/output.hpp"
-#include "cli/hosts/layout.hpp"
 #include "cli/hosts/mpirun.hpp"
 #include "net/address.hpp"
 #include "race/run/race.hpp"
 
 namespace joust {
 namespace {
-
-std::vector<std::string> names_of(const RaceHostsArguments& arguments) {
-  if (arguments.hosts.empty()) return {};
-  const auto hosts = parse_hosts(arguments.hosts);
-  if (!hosts) throw UsageError("--hosts: " + hosts.error());
-  return arguments.layout.empty() ? by_rank(*hosts, true) : *hosts;
-}
 
 // One rank serves, and it is not rank 0: what a conductor does would be in the server's figures.
 Layout layout_of(const RaceHostsArguments& arguments, std::size_t hosts) {
@@ -86,7 +79,7 @@ std::optional<int> RaceHostsArguments::start(const Program& program) const {
       throw UsageError("--layout, --fabric and --lost-host need --hosts");
     return std::nullopt;
   }
-  const std::vector<std::string> names = names_of(*this);
+  const std::vector<std::string> names = ranked_hosts(hosts, !layout.empty(), true);
   if (!names.empty()) static_cast<void>(layout_of(*this, names.size()));
   if (program.rank) return std::nullopt;
   return run_mpirun(mpirun_words(program, names), names, program);
@@ -94,7 +87,7 @@ std::optional<int> RaceHostsArguments::start(const Program& program) const {
 
 HostsOfRace::HostsOfRace(const Program& program, const RaceHostsArguments& arguments)
     : arguments_(arguments),
-      names_(names_of(arguments)),
+      names_(ranked_hosts(arguments.hosts, !arguments.layout.empty(), true)),
       on_one_host_(program.rank && program.rank->on_one_host),
       cluster_(program, version_of(program), names_) {
   if (cluster_.size() < 2)
