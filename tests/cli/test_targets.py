@@ -64,8 +64,3 @@ class Targets(TransferCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn(f"1,000  {self.file} -> new/file\nor -> new, if new is no directory on the server\n",
                       done.stdout)  # fmt: skip
-
-    def test_nobody_there_is_told_at_once(self):
-        done = run("send", self.file, "127.0.0.1:1/new", "--retries", 0)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("connect 127.0.0.1:1", done.stderr)

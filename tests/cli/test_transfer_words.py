@@ -87,7 +87,8 @@ class Words(TransferCase):
 
     def test_an_address_is_in_every_failure_to_reach_it(self):
         file = self.make("file", 10)
-        self.failed(run("send", file, "127.0.0.1:1"), "connect 127.0.0.1:1: Connection refused")
+        for words in (["127.0.0.1:1"], ["127.0.0.1:1/new", "--retries", 0]):
+            self.failed(run("send", file, *words), "connect 127.0.0.1:1: Connection refused")
         nobody = "unix:" + self.path("none")
         self.failed(run("send", file, nobody), f"connect {nobody}: No such file or directory")
         with socket.create_server(("127.0.0.1", 0)) as listener:
