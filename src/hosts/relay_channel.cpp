@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "hosts/agent.hpp"
 #include "hosts/link.hpp"
+#include "joust/limits.hpp"
 
 namespace joust::hosts {
 namespace {
@@ -21,6 +22,10 @@ using Json = nlohmann::json;
 
 constexpr int kMostSent = 8;  // the same request, to a process that is another one each time
 constexpr Duration kBetweenLooks = std::chrono::seconds(1);  // for an interruption; a signal ends a wait
+
+// How long replies are awaited in all once the work is interrupted: a load may wait for its last replies as
+// long as its server may for its own (Limits::drain).
+constexpr Duration kAfterInterruption = Limits{}.drain + std::chrono::milliseconds(600);
 
 // Returns a text without a seal, of the end of another rank, in a form that can only be shown.
 std::string in_one_line(const std::string& text) {

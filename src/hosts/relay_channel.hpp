@@ -14,13 +14,8 @@
 #include "hosts/link.hpp"
 #include "hosts/rank.hpp"
 #include "hosts/seal.hpp"
-#include "joust/limits.hpp"
 
 namespace joust::hosts {
-
-// How long replies are awaited in all once the work is interrupted: a load may wait for its last replies as
-// long as its server may for its own (Limits::drain).
-inline constexpr Duration kAfterInterruption = Limits{}.drain + std::chrono::milliseconds(600);
 
 // The conductor's side of its relay: it sorts what comes by rank. Once the work is interrupted it asks the
 // other ranks to end in order too, and awaits replies for a short time only. One thread.

@@ -66,29 +66,10 @@ void add_memory_limit(Command command, std::optional<std::uint64_t>& into) {
       .type_name("BYTES");
 }
 
-Option add_rate(Command command, const std::string& flags, double& into, const std::string& help) {
-  const auto take = [&into](const std::string& text) -> std::string {
-    const auto rate = parse_rate(text);
-    if (rate) into = *rate;
-    return rate ? "" : rate.error();
-  };
-  return command.add_option(flags, take, help).type_name("RATE");
-}
-
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least, Duration most) {
   return add_scaled(command, flags, into, help, least, most, parse_duration, format_duration)
       .type_name("TIME");
-}
-
-std::string objection_to_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t number = 0;
-  return take_scaled(text, number, least, most, parse_count, plain);
-}
-
-std::string objection_to_duration(const std::string& text, Duration least, Duration most) {
-  Duration time{};
-  return take_scaled(text, time, least, most, parse_duration, format_duration);
 }
 
 namespace {
@@ -108,6 +89,17 @@ std::string help_of_load(const Setting& row, const LoadPlan& standard, bool of_r
 std::string objection_to_load(const Setting& row, const std::string& text) {
   const auto value = parse_setting(row, text);
   return value ? "" : value.error();
+}
+
+// Return what an option with such a value would say of the text; empty: it would take it.
+std::string objection_to_count(const std::string& text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t number = 0;
+  return take_scaled(text, number, least, most, parse_count, plain);
+}
+
+std::string objection_to_duration(const std::string& text, Duration least, Duration most) {
+  Duration time{};
+  return take_scaled(text, time, least, most, parse_duration, format_duration);
 }
 
 std::string objection_to_own(const Setting& row, const std::string& text) {

@@ -24,13 +24,8 @@ Option add_count(Command command, const std::string& flags, std::uint64_t& into,
                  std::uint64_t least = 1, std::uint64_t most = 1'000'000'000);
 Option add_bytes(Command command, const std::string& flags, std::uint64_t& into, const std::string& help,
                  std::uint64_t least = 0, std::uint64_t most = 1U << 30);
-Option add_rate(Command command, const std::string& flags, double& into, const std::string& help);
 Option add_duration(Command command, const std::string& flags, Duration& into, const std::string& help,
                     Duration least = {}, Duration most = kLongestTime);
-
-// Return what such an option would say of the text; empty: it would take it.
-std::string objection_to_count(const std::string& text, std::uint64_t least, std::uint64_t most);
-std::string objection_to_duration(const std::string& text, Duration least, Duration most);
 
 // Adds --max-memory of servers: Limits::memory.
 void add_memory_limit(Command command, std::optional<std::uint64_t>& into);

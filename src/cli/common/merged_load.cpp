@@ -21,6 +21,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The key of the time at which the window of a load opened, by the host's own clock of the day.
+constexpr const char* kWindowUtc = "window_utc_ns";
+
 Json number_or_null(const std::optional<std::int64_t>& number) {
   return number ? Json(*number) : Json(nullptr);
 }

@@ -11,9 +11,6 @@
 
 namespace joust {
 
-// The key of the time at which the window of a load opened, by the host's own clock of the day.
-inline constexpr const char* kWindowUtc = "window_utc_ns";
-
 // The document of one host of a load (`load --json`), with what is known about the host.
 struct LoadOfHost {
   std::string name{};

@@ -37,13 +37,14 @@ std::string time_left(std::uint64_t bytes, double bytes_per_s) {
   return fmt::format("  {}:{:02}:{:02} left", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-}  // namespace
-
+// Returns the bytes of files that have arrived. Sent bytes may still be on their way.
 std::uint64_t bytes_so_far(const transfer::Counts& counts) {
   const std::uint64_t lost = counts.lost, sent = counts.sent;
   const std::uint64_t moved = std::max(counts.moved.load(), sent - std::min(sent, lost));
   return std::min(counts.total.load(), counts.there + moved);
 }
+
+}  // namespace
 
 std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns) {
   const double part = report::part_of(done, total);

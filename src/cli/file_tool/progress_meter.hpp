@@ -34,9 +34,6 @@ class ProgressMeter {
 // The time between two lines where standard error is no terminal.
 inline constexpr Duration kFewLinesEvery = std::chrono::seconds(10);
 
-// Returns the bytes of files that have arrived. Sent bytes may still be on their way.
-std::uint64_t bytes_so_far(const transfer::Counts& counts);
-
 // Returns "[#####.....]  52 %  1.04 GiB of 2.00 GiB  612 MB/s  2 s left", without the parts that do not fit.
 // The line is narrower than the terminal: some terminals wrap as soon as the last column has a character.
 std::string progress_line(std::uint64_t done, std::uint64_t total, double bytes_per_s, std::size_t columns);

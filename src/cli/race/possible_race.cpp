@@ -29,6 +29,94 @@
 namespace joust {
 namespace {
 
+// Returns whether a program is installed. Servers are in folders for the system's administrator, which are
+// not in every user's PATH.
+bool is_installed(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";
+  for (std::string_view left = folders; !left.empty();) {
+    const std::size_t end = std::min(left.find(':'), left.size());
+    const std::string folder(left.substr(0, end));
+    if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+    left.remove_prefix(std::min(end + 1, left.size()));
+  }
+  return false;
+}
+
+// Returns why the knobs of a client do not suit a server of joust.
+std::string mismatch_of_knobs(const Engine& client, const Settings& knobs) {
+  for (const Knob& knob : client.knobs)
+    if (const auto given = knobs.find(knob.name);
+        given != knobs.end() && !knob.for_others.empty() && given->second == knob.for_others)
+      return fmt::format("unsupported: --{} {} of the client is for servers that are not joust's", knob.name,
+                         knob.for_others);
+  return {};
+}
+
+// Returns why the engines of a contestant cannot support their options with this load: "unsupported: ...".
+// Empty if they can.
+std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
+  const LoadPlan load = one.load_at_some_rate();
+  const Engine* const client = find_engine(entry.contestant.client.engine);
+  const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
+  std::string reason = tls_mismatch(load, server, client);
+  if (reason.empty()) reason = reconnect_mismatch(load, client, protocol);
+  if (reason.empty() && server != nullptr)
+    reason = mismatch(*server, entry.contestant.server.threads, load.connections);
+  if (reason.empty() && client != nullptr)
+    reason = mismatch(*client, entry.contestant.client.threads, load.connections);
+  if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
+  if (reason.empty() && server != nullptr && client != nullptr)
+    reason = mismatch_of_knobs(*client, entry.contestant.client.knobs);
+  if (reason.empty() && client != nullptr)
+    reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
+  if (!reason.empty() || !protocol.demands) return reason;
+  const Demands of_client =
+      protocol.demands(parameters_of(protocol, entry.client_options, Role::dial), &load);
+  if (server != nullptr) {
+    const Parameters serving = parameters_of(protocol, entry.server_options, Role::serve);
+    reason = mismatch(*server, protocol.demands(serving, nullptr));
+  }
+  if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);
+  return reason;
+}
+
+race::ProtocolRow protocol_row(const Protocol& protocol) {
+  race::ProtocolRow row{.protocol = &protocol,
+                        .objection = [&protocol](const race::Entry& entry, const race::Case& one) {
+                          return unmet_demands(protocol, entry, one);
+                        }};
+  for (const Engine* engine : engines())
+    for (const Role role : {Role::serve, Role::dial})
+      if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
+        (role == Role::serve ? row.unsupported : row.unsupported_clients)
+            .emplace(engine->name, std::move(reason));
+  return row;
+}
+
+}  // namespace
+
+race::Catalogue catalogue_of(const Program& program) {
+  race::Catalogue catalogue;
+  catalogue.has_program = is_installed;
+  catalogue.no_room = race::no_room_for;
+  for (const Engine* engine : engines()) catalogue.engines.push_back({.engine = engine});
+  for (const Protocol& protocol : program.protocols) catalogue.protocols.push_back(protocol_row(protocol));
+  for (const Protocol* plugin : loaded_plugins()) catalogue.plugins->push_back(protocol_row(*plugin));
+  catalogue.load_plugin =
+      [rows = catalogue.plugins](
+          const std::string& file) -> std::expected<const race::ProtocolRow*, std::string> {
+    const auto plugin = load_plugin(file);
+    if (!plugin) return std::unexpected(plugin.error());
+    for (const race::ProtocolRow& row : *rows)
+      if (row.protocol->plugin == (*plugin)->plugin) return &row;
+    return &rows->emplace_back(protocol_row(**plugin));
+  };
+  return catalogue;
+}
+
+namespace {
+
 void check_client(const Protocol& protocol, const race::Case& one, const race::Entry& entry) {
   if (!entry.is_contestant() || !entry.unavailable.empty()) return;
   const Parameters client = parameters_of(protocol, entry.client_options, Role::dial);
@@ -103,91 +191,7 @@ void check_engines(const race::Entry& entry) {
   }
 }
 
-// Returns why the knobs of a client do not suit a server of joust.
-std::string mismatch_of_knobs(const Engine& client, const Settings& knobs) {
-  for (const Knob& knob : client.knobs)
-    if (const auto given = knobs.find(knob.name);
-        given != knobs.end() && !knob.for_others.empty() && given->second == knob.for_others)
-      return fmt::format("unsupported: --{} {} of the client is for servers that are not joust's", knob.name,
-                         knob.for_others);
-  return {};
-}
-
-// Returns why the engines of a contestant cannot support their options with this load: "unsupported: ...".
-// Empty if they can.
-std::string unmet_demands(const Protocol& protocol, const race::Entry& entry, const race::Case& one) {
-  const LoadPlan load = one.load_at_some_rate();
-  const Engine* const client = find_engine(entry.contestant.client.engine);
-  const Engine* const server = find_engine(entry.contestant.server.engine);  // null: an external command
-  std::string reason = tls_mismatch(load, server, client);
-  if (reason.empty()) reason = reconnect_mismatch(load, client, protocol);
-  if (reason.empty() && server != nullptr)
-    reason = mismatch(*server, entry.contestant.server.threads, load.connections);
-  if (reason.empty() && client != nullptr)
-    reason = mismatch(*client, entry.contestant.client.threads, load.connections);
-  if (reason.empty() && server != nullptr && client != nullptr) reason = mismatch(*server, *client);
-  if (reason.empty() && server != nullptr && client != nullptr)
-    reason = mismatch_of_knobs(*client, entry.contestant.client.knobs);
-  if (reason.empty() && client != nullptr)
-    reason = payload_mismatch(*client, protocol, load.payload.value_or(Parameters{}.payload));
-  if (!reason.empty() || !protocol.demands) return reason;
-  const Demands of_client =
-      protocol.demands(parameters_of(protocol, entry.client_options, Role::dial), &load);
-  if (server != nullptr) {
-    const Parameters serving = parameters_of(protocol, entry.server_options, Role::serve);
-    reason = mismatch(*server, protocol.demands(serving, nullptr));
-  }
-  if (reason.empty() && client != nullptr) reason = mismatch(*client, of_client);
-  return reason;
-}
-
-// Returns whether a program is installed. Servers are in folders for the system's administrator, which are
-// not in every user's PATH.
-bool is_installed(const std::string& program) {
-  const char* const path = std::getenv("PATH");
-  const std::string folders = std::string(path == nullptr ? "" : path) + ":/usr/local/sbin:/usr/sbin";
-  for (std::string_view left = folders; !left.empty();) {
-    const std::size_t end = std::min(left.find(':'), left.size());
-    const std::string folder(left.substr(0, end));
-    if (!folder.empty() && ::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
-    left.remove_prefix(std::min(end + 1, left.size()));
-  }
-  return false;
-}
-
-race::ProtocolRow protocol_row(const Protocol& protocol) {
-  race::ProtocolRow row{.protocol = &protocol,
-                        .objection = [&protocol](const race::Entry& entry, const race::Case& one) {
-                          return unmet_demands(protocol, entry, one);
-                        }};
-  for (const Engine* engine : engines())
-    for (const Role role : {Role::serve, Role::dial})
-      if (std::string reason = mismatch(*engine, protocol, role); !reason.empty())
-        (role == Role::serve ? row.unsupported : row.unsupported_clients)
-            .emplace(engine->name, std::move(reason));
-  return row;
-}
-
 }  // namespace
-
-race::Catalogue catalogue_of(const Program& program) {
-  race::Catalogue catalogue;
-  catalogue.has_program = is_installed;
-  catalogue.no_room = race::no_room_for;
-  for (const Engine* engine : engines()) catalogue.engines.push_back({.engine = engine});
-  for (const Protocol& protocol : program.protocols) catalogue.protocols.push_back(protocol_row(protocol));
-  for (const Protocol* plugin : loaded_plugins()) catalogue.plugins->push_back(protocol_row(*plugin));
-  catalogue.load_plugin =
-      [rows = catalogue.plugins](
-          const std::string& file) -> std::expected<const race::ProtocolRow*, std::string> {
-    const auto plugin = load_plugin(file);
-    if (!plugin) return std::unexpected(plugin.error());
-    for (const race::ProtocolRow& row : *rows)
-      if (row.protocol->plugin == (*plugin)->plugin) return &row;
-    return &rows->emplace_back(protocol_row(**plugin));
-  };
-  return catalogue;
-}
 
 void ensure_possible(const Program& program, const race::Scenario& scenario, const race::Plan& plan) {
   check_effects(program, plan);
