@@ -12,21 +12,21 @@
 #include <utility>
 
 #include "base/document.hpp"
+#include "load/percentiles.hpp"
 #include "load/settings.hpp"
 #include "measure/histogram.hpp"
 
 namespace joust {
+
+std::string buckets_key(std::string_view figures_key) {
+  constexpr std::string_view kLatency = "latency_ns", kUnit = "ns";
+  figures_key.remove_suffix(figures_key.ends_with(kLatency) ? kLatency.size() : kUnit.size());
+  return std::string(figures_key) + "histogram_ns";
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The figures of a distribution, as documents have them.
-struct Percentiles {
-  double mean = 0;
-  std::uint64_t min = 0;
-  std::optional<std::uint64_t> p50{}, p75{}, p90{}, p95{}, p99{}, p999{}, p9999{};
-  std::uint64_t max = 0, samples = 0;
-};
 
 // The figures that the buckets do not tell.
 struct Exact {
@@ -48,22 +48,11 @@ Percentiles percentiles_of(const Distribution& values) {
           .samples = values.count()};
 }
 
-// The buckets of a distribution: the value that percentile() reports, and the count.
-using Buckets = std::vector<std::vector<std::uint64_t>>;
-
 Buckets buckets_of(const Distribution& values) {
   Buckets buckets;
   for (const Distribution::Bucket& bucket : values.buckets())
     buckets.push_back({std::min(bucket.high_ns, values.max()), bucket.count});
   return buckets;
-}
-
-// Returns the key of the buckets of "latency_ns" or "send_lateness_ns": "histogram_ns",
-// "send_lateness_histogram_ns".
-std::string buckets_key(std::string_view figures_key) {
-  constexpr std::string_view kLatency = "latency_ns", kUnit = "ns";
-  figures_key.remove_suffix(figures_key.ends_with(kLatency) ? kLatency.size() : kUnit.size());
-  return std::string(figures_key) + "histogram_ns";
 }
 
 constexpr const char* kBuckets[] = {"histogram_ns", "uncorrected_histogram_ns", "send_lateness_histogram_ns"};

@@ -16,9 +16,9 @@
 #include "race/model/result.hpp"
 
 // The document of a race: what `race --json` writes (base/document.hpp), and what the page and its other
-// forms, the history, comparisons and merges read. Every key, with its unit, is described in
-// docs/result.schema.json; a test holds these structs against it. A member that is Rare, and always written,
-// is missing in documents of earlier versions.
+// forms, the history, comparisons and merges read. docs/result.schema.json is made from these structs, and
+// describes every key with its unit (tests/report/schema.hpp). A member that is Rare, and always written, is
+// missing in documents of earlier versions.
 namespace joust::report::document {
 
 using Json = nlohmann::ordered_json;
@@ -117,7 +117,7 @@ struct QuietTurns {
 struct Trial {
   std::uint64_t round = 0, attempt = 0, position = 0;
   bool counted = true, disturbed = false, late = false;
-  Json load{};  // joust-load/1 without histograms, or joust-transfer-trial/1; null if there is none
+  Json load{};  // joust-load/1 without histograms, or TransferTrial; null if there is none
   TrialServer server{};
   TrialClient client{};
   std::optional<CpuShares> machine{}, pinned_cpus{};
@@ -132,6 +132,31 @@ struct Trial {
   Rare<Scheduling> scheduling{};
   Rare<std::string> failure{};
   Rare<std::vector<std::string>> last_words{};
+};
+
+// The result of a command that moves files, in the place of a load's: joust-transfer-trial/1.
+struct TransferTrial {
+  struct Cpu {
+    double system_s = 0, user_s = 0;
+  };
+  struct Files {
+    std::uint64_t bytes = 0, count = 0;
+    std::string on{};
+  };
+  struct Switches {
+    std::uint64_t involuntary = 0, voluntary = 0;
+  };
+
+  Cpu cpu{};
+  double duration_s = 0;
+  std::uint64_t failed = 0;
+  Files files{};
+  std::optional<double> mb_per_s{};
+  std::vector<std::string> messages_of_errors{};
+  std::string schema = "joust-transfer-trial/1";
+  Switches switches{};
+  double throughput_per_s = 0;
+  std::uint64_t verified = 0;
 };
 
 struct CallCount {

@@ -13,42 +13,17 @@ namespace {
 using document::Json;
 using race::Trial;
 
-// The result of a command that moves files, in the place of a load's.
-struct Transfer {
-  struct Cpu {
-    double system_s = 0, user_s = 0;
-  };
-  struct Files {
-    std::uint64_t bytes = 0, count = 0;
-    std::string on{};
-  };
-  struct Switches {
-    std::uint64_t involuntary = 0, voluntary = 0;
-  };
-
-  Cpu cpu{};
-  double duration_s = 0;
-  std::uint64_t failed = 0;
-  Files files{};
-  std::optional<double> mb_per_s{};
-  std::vector<std::string> messages_of_errors{};
-  std::string schema = "joust-transfer-trial/1";
-  Switches switches{};
-  double throughput_per_s = 0;
-  std::uint64_t verified = 0;
-};
-
 Json transfer_json(const LoadResult& load, const race::FilePlan& files) {
-  return to_document(
-      Transfer{.cpu = {.system_s = load.cpu.system_s, .user_s = load.cpu.user_s},
-               .duration_s = load.duration_s,
-               .failed = load.messages.failed,
-               .files = {.bytes = files.bytes, .count = files.count, .on = files.on},
-               .mb_per_s = load.number("transfer", "mb_per_s"),
-               .messages_of_errors = load.messages_of_errors,
-               .switches = {.involuntary = load.switches.involuntary, .voluntary = load.switches.voluntary},
-               .throughput_per_s = load.throughput_per_s,
-               .verified = load.messages.verified});
+  return to_document(document::TransferTrial{
+      .cpu = {.system_s = load.cpu.system_s, .user_s = load.cpu.user_s},
+      .duration_s = load.duration_s,
+      .failed = load.messages.failed,
+      .files = {.bytes = files.bytes, .count = files.count, .on = files.on},
+      .mb_per_s = load.number("transfer", "mb_per_s"),
+      .messages_of_errors = load.messages_of_errors,
+      .switches = {.involuntary = load.switches.involuntary, .voluntary = load.switches.voluntary},
+      .throughput_per_s = load.throughput_per_s,
+      .verified = load.messages.verified});
 }
 
 // Returns the document of the load itself, without its histograms.
