@@ -73,11 +73,11 @@ std::string decision_words(const Change& change, const stats::Measure& measure) 
 }
 
 std::string table_of(const Compared& compared) {
-  const bool several = compared.now.document.heats.size() > 1;
+  const bool several = compared.now.document.cases.size() > 1;
   std::vector<std::vector<std::string>> rows{
       {"CONTESTANT", "FIGURE", "NEW/BASE", "95 % INTERVAL", "DECISION"}};
   for (const Change& change : compared.changes) {
-    const std::string name = several ? change.heat + ": " + change.contestant : change.contestant;
+    const std::string name = several ? change.case_ + ": " + change.contestant : change.contestant;
     if (!change.missing.empty()) {
       rows.push_back({name, figure_words(change), "-", "-", "not compared: " + change.missing});
       continue;
@@ -112,7 +112,7 @@ std::string scatter_words(const Compared& compared) {
 }
 
 Json change_json(const Change& change) {
-  Json json{{"case", change.heat}, {"contestant", change.contestant}, {"figure", change.figure}};
+  Json json{{"case", change.case_}, {"contestant", change.contestant}, {"figure", change.figure}};
   if (!change.missing.empty()) {
     json["missing"] = change.missing;
     return json;
@@ -177,7 +177,7 @@ std::string compare_json(const Compared& compared) {
   Json changes = Json::array(), thresholds = Json::array();
   for (const Change& change : compared.changes) changes.push_back(change_json(change));
   for (const Judged& judged : compared.judged)
-    thresholds.push_back({{"case", judged.change->heat},
+    thresholds.push_back({{"case", judged.change->case_},
                           {"contestant", judged.change->contestant},
                           {"figure", judged.change->figure},
                           {"fails", word_of(judged.fails)},
@@ -253,7 +253,7 @@ void Compare::judge(Compared& found) const {
   });
   if (below && by_latency != found.changes.end())
     throw UsageError(
-        fmt::format("--fail-below is for throughput, and case '{}' is ranked by latency", by_latency->heat));
+        fmt::format("--fail-below is for throughput, and case '{}' is ranked by latency", by_latency->case_));
   for (const history::Change& change : found.changes) {
     const auto& limit = change.is_cost ? above : below;
     if (!limit) continue;

@@ -80,7 +80,8 @@ std::string otava_csv(history::Store& store, const Entry& entry) {
     // The file may come from somebody else, with escape sequences in its texts.
     row.started = printable(point.started);
     row.version = printable(point.version);
-    row.figures[printable(fmt::format("{}/{}/{}", point.heat, point.contestant, point.figure))] = point.value;
+    row.figures[printable(fmt::format("{}/{}/{}", point.case_, point.contestant, point.figure))] =
+        point.value;
   }
   const auto own = rows.find(entry.id);
   if (own == rows.end())

@@ -45,7 +45,7 @@ std::string merge_text(const std::vector<Merged>& all, const std::vector<std::st
   for (const Merged& merged : all) {
     std::uint64_t rounds = 0;
     for (const history::RaceOfMany& race : merged.races) rounds += race.rounds;
-    rows.push_back({merged.heat, merged.contestant, merged.reference, fmt::format("{}", merged.races.size()),
+    rows.push_back({merged.case_, merged.contestant, merged.reference, fmt::format("{}", merged.races.size()),
                     fmt::format("{}", rounds), ratio_text(merged.ratio), ratio_text(merged.cost_ratio),
                     latency_text(merged, 0.5), latency_text(merged, 0.99), latency_text(merged, 0.999)});
     for (const std::string& reason : merged.left_out)
@@ -64,7 +64,7 @@ Json ratio_json(const stats::Ratio& ratio) {
 
 Json merged_json(const Merged& merged) {
   return {
-      {"case", merged.heat},
+      {"case", merged.case_},
       {"contestant", merged.contestant},
       {"reference", merged.reference},
       {"races", to_document(merged.races)},

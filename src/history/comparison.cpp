@@ -12,10 +12,10 @@
 namespace joust::history {
 namespace {
 
+using report::page::Case;
+using report::page::Contestant;
 using report::page::Document;
-using report::page::Heat;
 using report::page::Kind;
-using report::page::Runner;
 
 // The variance of a difference of logarithms, with its degrees of freedom.
 struct Variance {
@@ -91,19 +91,19 @@ void find_ratio(Change& change, const std::vector<double>& base, const std::vect
 }
 
 // Returns why a contestant has no figure of this kind; empty if it has.
-std::string why_missing(const char* where, const Runner* runner, const Figure& figure) {
-  if (runner == nullptr) return fmt::format("the {} result has no such contestant", where);
-  if (!runner->is_sound())
-    return fmt::format("in the {} result it is not ranked ({})", where, runner->reason);
+std::string why_missing(const char* where, const Contestant* contestant, const Figure& figure) {
+  if (contestant == nullptr) return fmt::format("the {} result has no such contestant", where);
+  if (!contestant->is_sound())
+    return fmt::format("in the {} result it is not ranked ({})", where, contestant->reason);
   if (figure.values.empty()) return fmt::format("the {} result has no such figure", where);
   return {};
 }
 
-Change change_of(const Heat& base, const Heat& now, const Runner& runner, const Figure& figure,
+Change change_of(const Case& base, const Case& now, const Contestant& contestant, const Figure& figure,
                  const Earlier& earlier, std::size_t comparisons) {
-  const Runner* const before = base.find(runner.name);
-  Change change{.heat = now.name,
-                .contestant = runner.name,
+  const Contestant* const before = base.find(contestant.name);
+  Change change{.case_ = now.name,
+                .contestant = contestant.name,
                 .figure = figure.name,
                 .is_cost = figure.is_cost,
                 .smaller_is_better = figure.smaller_is_better};
@@ -112,27 +112,27 @@ Change change_of(const Heat& base, const Heat& now, const Runner& runner, const 
     for (Figure& of_base : figures_of(base, *before))
       if (of_base.name == figure.name) old = std::move(of_base);
   change.missing = why_missing("base", before, old);
-  if (change.missing.empty()) change.missing = why_missing("new", &runner, figure);
+  if (change.missing.empty()) change.missing = why_missing("new", &contestant, figure);
   if (!change.missing.empty()) return change;
   change.base = geometric_mean(old.values);
   change.now = geometric_mean(figure.values);
-  const bool is_bound = runner.may_be_faster(), was_bound = before->may_be_faster();
+  const bool is_bound = contestant.may_be_faster(), was_bound = before->may_be_faster();
   if (!figure.is_cost)
     change.bounds = {.contestant = is_bound, .reference = was_bound};
   else  // beside a client that is the limit, a server that is dearer shows a part of it
     change.bounds.understated = (is_bound || was_bound) && !now.by_latency();
   find_ratio(change, logarithms(old.values), logarithms(figure.values),
-             logarithms(earlier(series_of(now, runner), figure.name)), comparisons);
+             logarithms(earlier(series_of(now, contestant), figure.name)), comparisons);
   return change;
 }
 
 // Adds the contestants of a case of the base that the new result lacks.
-void add_missing(const Heat& base, const Heat& now, std::vector<Change>& changes) {
-  for (const Runner& runner : base.runners)
-    if (runner.kind == Kind::contestant && now.find(runner.name) == nullptr)
-      for (const Figure& figure : figures_of(base, runner))
-        changes.push_back({.heat = base.name,
-                           .contestant = runner.name,
+void add_missing(const Case& base, const Case& now, std::vector<Change>& changes) {
+  for (const Contestant& contestant : base.contestants)
+    if (contestant.kind == Kind::contestant && now.find(contestant.name) == nullptr)
+      for (const Figure& figure : figures_of(base, contestant))
+        changes.push_back({.case_ = base.name,
+                           .contestant = contestant.name,
                            .figure = figure.name,
                            .is_cost = figure.is_cost,
                            .smaller_is_better = figure.smaller_is_better,
@@ -141,8 +141,9 @@ void add_missing(const Heat& base, const Heat& now, std::vector<Change>& changes
 
 // Says which case of one result the other has not.
 std::string missing_case(const Document& of, const Document& in, const std::string& in_name) {
-  for (const Heat& heat : of.heats)
-    if (in.find(heat.name) == nullptr) return fmt::format("{} has no case '{}'", in_name, heat.name);
+  for (const Case& load_case : of.cases)
+    if (in.find(load_case.name) == nullptr)
+      return fmt::format("{} has no case '{}'", in_name, load_case.name);
   return {};
 }
 
@@ -151,22 +152,22 @@ std::string missing_case(const Document& of, const Document& in, const std::stri
 std::vector<Change> compare(const Document& base, const Document& now, const Earlier& earlier,
                             const stats::Measure& measure) {
   std::size_t comparisons = 0;
-  for (const Heat& heat : now.heats) comparisons += 2 * heat.contestants().size();
+  for (const Case& load_case : now.cases) comparisons += 2 * load_case.rows().size();
   std::vector<Change> changes;
-  for (const Heat& heat : now.heats) {
-    const Heat* const before = base.find(heat.name);
+  for (const Case& load_case : now.cases) {
+    const Case* const before = base.find(load_case.name);
     if (before == nullptr) continue;
-    for (const Runner& runner : heat.runners) {
-      if (runner.kind != Kind::contestant) continue;
-      for (const Figure& figure : figures_of(heat, runner)) {
-        changes.push_back(change_of(*before, heat, runner, figure, earlier, comparisons));
+    for (const Contestant& contestant : load_case.contestants) {
+      if (contestant.kind != Kind::contestant) continue;
+      for (const Figure& figure : figures_of(load_case, contestant)) {
+        changes.push_back(change_of(*before, load_case, contestant, figure, earlier, comparisons));
         Change& change = changes.back();
         if (!change.missing.empty() || change.is_bound()) continue;
         const stats::Decision decision = stats::decide(change.ratio, measure);
         if (!change.bounds.understated || decision == stats::Decision::differ) change.decision = decision;
       }
     }
-    add_missing(*before, heat, changes);
+    add_missing(*before, load_case, changes);
   }
   return changes;
 }
@@ -176,11 +177,11 @@ std::string why_not_the_same(const Document& base, const Document& now, const st
   std::string why = missing_case(now, base, base_name);
   if (why.empty()) why = missing_case(base, now, name);
   if (!why.empty()) return why;
-  for (const Heat& heat : now.heats) {
-    const Heat& other = *base.find(heat.name);
-    if (other.identity != heat.identity || other.ranked_by != heat.ranked_by)
-      return fmt::format("case '{}' has another load: {} in {}, {} in {}", heat.name, other.load, base_name,
-                         heat.load, name);
+  for (const Case& load_case : now.cases) {
+    const Case& other = *base.find(load_case.name);
+    if (other.identity != load_case.identity || other.ranked_by != load_case.ranked_by)
+      return fmt::format("case '{}' has another load: {} in {}, {} in {}", load_case.name, other.load,
+                         base_name, load_case.load, name);
   }
   return {};
 }

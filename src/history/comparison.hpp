@@ -21,7 +21,7 @@ inline constexpr double kUnknownScatter = 1.10;
 
 // One contestant's figure in the new result, beside that in the base.
 struct Change {
-  std::string heat{}, contestant{}, figure{};  // heat: the name of the case
+  std::string case_{}, contestant{}, figure{};
   bool is_cost = false, smaller_is_better = false;
   double base = 0, now = 0;  // geometric means of the rounds; 0 where the figure is missing
   stats::Ratio ratio{.estimate = 1};

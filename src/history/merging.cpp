@@ -14,19 +14,20 @@
 namespace joust::history {
 namespace {
 
-using report::page::Generation;
-using report::page::Heat;
-using report::page::Runner;
+using report::page::Case;
+using report::page::Contestant;
+using report::page::Trial;
 
 // Returns the geometric mean of the ratios of rounds that both have; nothing if there is none.
 template <typename Value>
-std::optional<double> ratio_in_rounds(const Runner& runner, const Runner& reference, Value value) {
+std::optional<double> ratio_in_rounds(const Contestant& contestant, const Contestant& reference,
+                                      Value value) {
   std::map<std::uint64_t, double> of_reference;
-  for (const Generation& one : reference.generations)
+  for (const Trial& one : reference.trials)
     if (const std::optional<double> figure = value(one); figure && *figure > 0)
       of_reference[one.round] = *figure;
   std::vector<double> ratios;
-  for (const Generation& one : runner.generations) {
+  for (const Trial& one : contestant.trials) {
     const auto base = of_reference.find(one.round);
     const std::optional<double> figure = value(one);
     if (base != of_reference.end() && figure && *figure > 0) ratios.push_back(*figure / base->second);
@@ -52,43 +53,44 @@ stats::Ratio over_races(const std::vector<RaceOfMany>& races, std::optional<doub
 }
 
 // Returns why the throughput or latency of a contestant has no ratio in one race; empty if it has.
-std::string why_no_ratio(const Runner& runner, const Runner* reference, const std::string& name) {
+std::string why_no_ratio(const Contestant& contestant, const Contestant* reference, const std::string& name) {
   if (reference == nullptr) return fmt::format("{} did not take part", name);
   if (!reference->is_sound()) return fmt::format("{} is not ranked ({})", name, reference->reason);
-  if (runner.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
-  if (runner.limit_unknown || reference->limit_unknown)
+  if (contestant.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
+  if (contestant.limit_unknown || reference->limit_unknown)
     return "the client may have been the limit, so throughput may be a bound";
   return {};
 }
 
 // Adds a contestant's part in one race.
-void add(const std::string& label, const Heat& heat, Merged& merged, bool& knows_latencies) {
-  const Runner *const runner = heat.find(merged.contestant), *const reference = heat.find(merged.reference);
-  if (runner == nullptr || !runner->is_sound()) {
+void add(const std::string& label, const Case& load_case, Merged& merged, bool& knows_latencies) {
+  const Contestant *const contestant = load_case.find(merged.contestant), *const reference = load_case.find(
+                                                                              merged.reference);
+  if (contestant == nullptr || !contestant->is_sound()) {
     merged.left_out.push_back(
-        fmt::format("{}: {}", label, runner == nullptr ? "it did not take part" : runner->reason));
+        fmt::format("{}: {}", label, contestant == nullptr ? "it did not take part" : contestant->reason));
     return;
   }
-  RaceOfMany race{.label = label, .rounds = runner->generations.size()};
-  const std::string why = why_no_ratio(*runner, reference, merged.reference);
+  RaceOfMany race{.label = label, .rounds = contestant->trials.size()};
+  const std::string why = why_no_ratio(*contestant, reference, merged.reference);
   if (!why.empty()) merged.left_out.push_back(fmt::format("{}: {}", label, why));
   if (why.empty())
-    race.ratio =
-        ratio_in_rounds(*runner, *reference, [&](const Generation& one) { return ranked_value(heat, one); });
+    race.ratio = ratio_in_rounds(*contestant, *reference,
+                                 [&](const Trial& one) { return ranked_value(load_case, one); });
   if (reference != nullptr && reference->is_sound())
-    race.cost_ratio = ratio_in_rounds(*runner, *reference, [](const Generation& one) { return one.cost; });
+    race.cost_ratio = ratio_in_rounds(*contestant, *reference, [](const Trial& one) { return one.cost; });
   merged.races.push_back(std::move(race));
-  if (runner->latency.count() == 0) knows_latencies = false;
-  merged.latency.merge(runner->latency);
+  if (contestant->latency.count() == 0) knows_latencies = false;
+  merged.latency.merge(contestant->latency);
 }
 
 // Returns the names of the contestants of a case in all documents, in the order in which they come.
-std::vector<std::string> names_in(std::span<const NamedDocument> documents, const std::string& heat_name) {
+std::vector<std::string> names_in(std::span<const NamedDocument> documents, const std::string& case_name) {
   std::vector<std::string> names;
   for (const NamedDocument& one : documents)
-    if (const Heat* const heat = one.document.find(heat_name))
-      for (const Runner* runner : heat->contestants())
-        if (std::ranges::count(names, runner->name) == 0) names.push_back(runner->name);
+    if (const Case* const load_case = one.document.find(case_name))
+      for (const Contestant* contestant : load_case->rows())
+        if (std::ranges::count(names, contestant->name) == 0) names.push_back(contestant->name);
   return names;
 }
 
@@ -102,13 +104,13 @@ std::string label_of(const NamedDocument& result) {
 
 std::vector<Merged> merge(std::span<const NamedDocument> documents) {
   std::vector<Merged> all;
-  for (const Heat& first : documents.front().document.heats)
+  for (const Case& first : documents.front().document.cases)
     for (const std::string& name : names_in(documents, first.name)) {
-      Merged merged{.heat = first.name, .contestant = name, .reference = first.reference};
+      Merged merged{.case_ = first.name, .contestant = name, .reference = first.reference};
       bool knows_latencies = true;
       for (const NamedDocument& one : documents)
-        if (const Heat* const heat = one.document.find(first.name))
-          add(label_of(one), *heat, merged, knows_latencies);
+        if (const Case* const load_case = one.document.find(first.name))
+          add(label_of(one), *load_case, merged, knows_latencies);
       if (!knows_latencies) merged.latency = {};
       merged.ratio = over_races(merged.races, &RaceOfMany::ratio);
       merged.cost_ratio = over_races(merged.races, &RaceOfMany::cost_ratio);

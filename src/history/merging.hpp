@@ -21,7 +21,7 @@ struct RaceOfMany {
 };
 
 struct Merged {
-  std::string heat{}, contestant{}, reference{};
+  std::string case_{}, contestant{}, reference{};
   std::vector<RaceOfMany> races{};
   // Over the ratios of the races, which are one value each: so their scatter is in the interval.
   stats::Ratio ratio{.estimate = 1}, cost_ratio{.estimate = 1};

@@ -11,9 +11,9 @@
 namespace joust::history {
 namespace {
 
-using report::page::Generation;
-using report::page::Heat;
-using report::page::Runner;
+using report::page::Case;
+using report::page::Contestant;
+using report::page::Trial;
 
 void add(std::vector<double>& values, const std::optional<double>& value) {
   if (value && *value > 0) values.push_back(*value);
@@ -21,26 +21,26 @@ void add(std::vector<double>& values, const std::optional<double>& value) {
 
 }  // namespace
 
-std::optional<double> ranked_value(const Heat& heat, const Generation& generation) {
-  if (!heat.by_latency()) return generation.throughput;
-  const auto latency = generation.latency_ns.find(heat.ranked_by);
-  return latency == generation.latency_ns.end() ? std::nullopt : std::optional(latency->second);
+std::optional<double> ranked_value(const Case& load_case, const Trial& trial) {
+  if (!load_case.by_latency()) return trial.throughput;
+  const auto latency = trial.latency_ns.find(load_case.ranked_by);
+  return latency == trial.latency_ns.end() ? std::nullopt : std::optional(latency->second);
 }
 
-std::vector<Figure> figures_of(const Heat& heat, const Runner& runner) {
-  Figure ranked{.name = "throughput_per_s", .smaller_is_better = heat.by_latency()};
-  if (heat.by_latency()) ranked.name = "latency_ns." + heat.ranked_by;
+std::vector<Figure> figures_of(const Case& load_case, const Contestant& contestant) {
+  Figure ranked{.name = "throughput_per_s", .smaller_is_better = load_case.by_latency()};
+  if (load_case.by_latency()) ranked.name = "latency_ns." + load_case.ranked_by;
   Figure cost{.name = "cost_us_per_message", .is_cost = true, .smaller_is_better = true};
-  for (const Generation& generation : runner.generations) {
-    add(ranked.values, ranked_value(heat, generation));
-    add(cost.values, generation.cost);
+  for (const Trial& trial : contestant.trials) {
+    add(ranked.values, ranked_value(load_case, trial));
+    add(cost.values, trial.cost);
   }
   return {std::move(ranked), std::move(cost)};
 }
 
-std::string series_of(const Heat& heat, const Runner& runner) {
+std::string series_of(const Case& load_case, const Contestant& contestant) {
   Digester digester;
-  for (const std::string* part : {&heat.identity, &runner.name, &runner.client}) {
+  for (const std::string* part : {&load_case.identity, &contestant.name, &contestant.client}) {
     digester.add(as_bytes(*part));
     digester.add(as_bytes(std::string_view("\0", 1)));
   }

@@ -183,8 +183,8 @@ Entry entry_of(SQLite::Statement& row) {
 }
 
 std::string load_of(const report::page::Document& document) {
-  std::string load = document.heats.front().load;
-  if (const std::size_t others = document.heats.size() - 1; others > 0)
+  std::string load = document.cases.front().load;
+  if (const std::size_t others = document.cases.size() - 1; others > 0)
     load += fmt::format("; and {}", counted(others, "other case"));
   return load;
 }
@@ -263,13 +263,13 @@ void add_figures(SQLite::Database& database, std::int64_t id, const report::page
   SQLite::Statement insert(database, "INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?)");
   if (!document.incomplete.empty()) return;
   constexpr std::size_t kLeastRounds = 2;
-  for (const report::page::Heat& heat : document.heats)
-    for (const report::page::Runner& runner : heat.runners) {
-      if (runner.kind != report::page::Kind::contestant || !runner.ranked) continue;
-      for (const Figure& figure : figures_of(heat, runner)) {
+  for (const report::page::Case& load_case : document.cases)
+    for (const report::page::Contestant& contestant : load_case.contestants) {
+      if (contestant.kind != report::page::Kind::contestant || !contestant.ranked) continue;
+      for (const Figure& figure : figures_of(load_case, contestant)) {
         if (figure.values.size() < kLeastRounds) continue;
-        SQLite::bind(insert, id, series_of(heat, runner), heat.name, runner.name, figure.name,
-                     geometric_mean(figure.values));
+        SQLite::bind(insert, id, series_of(load_case, contestant), load_case.name, contestant.name,
+                     figure.name, geometric_mean(figure.values));
         insert.exec();
         insert.reset();
       }
@@ -427,7 +427,7 @@ std::vector<SeriesPoint> Tables::series_of_result(std::int64_t id) {
       points.push_back({.result = rows.getColumn(0).getInt64(),
                         .started = rows.getColumn(1).getString(),
                         .version = rows.getColumn(2).getString(),
-                        .heat = rows.getColumn(3).getString(),
+                        .case_ = rows.getColumn(3).getString(),
                         .contestant = rows.getColumn(4).getString(),
                         .figure = rows.getColumn(5).getString(),
                         .value = rows.getColumn(6).getDouble()});

@@ -34,7 +34,7 @@ std::string default_path();
 // A figure of a contestant in one race.
 struct SeriesPoint {
   std::int64_t result = 0;
-  std::string started{}, version{}, heat{}, contestant{}, figure{};
+  std::string started{}, version{}, case_{}, contestant{}, figure{};
   double value = 0;
 };
 

@@ -22,7 +22,7 @@ class AcrossTime : public ::testing::Test {
 
   // A race of one contestant on a machine that was faster by this factor on that day.
   Document race(double throughput, double day = 1) {
-    return document_with({runner_with("epoll", 1000 * throughput * day, 5 / day, kNoise, random)});
+    return document_with({contestant_with("epoll", 1000 * throughput * day, 5 / day, kNoise, random)});
   }
 
   void know_scatter(double scatter, std::size_t number) {
@@ -88,7 +88,7 @@ TEST_F(AcrossTime, AStepOfTheSeriesHidesNoLaterDifference) {
 
 TEST_F(AcrossTime, AContestantThatIsGoneIsNamed) {
   Document base = document_with(
-      {runner_with("epoll", 1000, 5, kNoise, random), runner_with("poll", 1000, 5, kNoise, random)});
+      {contestant_with("epoll", 1000, 5, kNoise, random), contestant_with("poll", 1000, 5, kNoise, random)});
   const auto earlier = [](const std::string&, const std::string&) { return std::vector<double>(); };
   const std::vector<Change> changes = compare(base, race(1), earlier, {});
   ASSERT_EQ(changes.size(), 4U);
@@ -97,7 +97,7 @@ TEST_F(AcrossTime, AContestantThatIsGoneIsNamed) {
 }
 
 TEST_F(AcrossTime, AContestantThatIsMissingHasTheReason) {
-  Document now = document_with({runner_with("poll", 1000, 5, kNoise, random)});
+  Document now = document_with({contestant_with("poll", 1000, 5, kNoise, random)});
   const Change change = throughput(race(1), now);
   EXPECT_EQ(change.contestant, "poll");
   EXPECT_EQ(change.missing, "the base result has no such contestant");
@@ -106,22 +106,22 @@ TEST_F(AcrossTime, AContestantThatIsMissingHasTheReason) {
 
 TEST_F(AcrossTime, AContestantThatIsNotRankedHasTheReason) {
   Document now = race(1);
-  now.heats.front().runners.front().ranked = false;
-  now.heats.front().runners.front().reason = "wrong replies";
+  now.cases.front().contestants.front().ranked = false;
+  now.cases.front().contestants.front().reason = "wrong replies";
   EXPECT_EQ(throughput(race(1), now).missing, "in the new result it is not ranked (wrong replies)");
 }
 
 TEST_F(AcrossTime, ABoundDecidesNothing) {
   know_scatter(0.003, 12);
   Document now = race(0.5);
-  now.heats.front().runners.front().at_least = true;
+  now.cases.front().contestants.front().at_least = true;
   const Change change = throughput(race(1), now);
   EXPECT_TRUE(change.bounds.contestant);
   EXPECT_EQ(change.decision, Decision::undecided);
 }
 
 TEST_F(AcrossTime, OneRoundTellsNothing) {
-  Document one = document_with({runner_with("epoll", 500, 5, kNoise, random, 1)});
+  Document one = document_with({contestant_with("epoll", 500, 5, kNoise, random, 1)});
   const Change change = throughput(race(1), one);
   EXPECT_FALSE(change.ratio.is_known());
   EXPECT_EQ(change.decision, Decision::undecided);
@@ -130,11 +130,11 @@ TEST_F(AcrossTime, OneRoundTellsNothing) {
 TEST_F(AcrossTime, AnotherLoadIsNotTheSameRace) {
   Document now = race(1);
   EXPECT_EQ(why_not_the_same(race(1), now, "old", "new"), "");
-  now.heats.front().identity = "http";
-  now.heats.front().load = "http";
+  now.cases.front().identity = "http";
+  now.cases.front().load = "http";
   EXPECT_EQ(why_not_the_same(race(1), now, "old", "new"),
             "case 'main' has another load: echo in old, http in new");
-  now.heats.front().name = "other";
+  now.cases.front().name = "other";
   EXPECT_EQ(why_not_the_same(race(1), now, "old", "new"), "old has no case 'other'");
 }
 
@@ -151,18 +151,18 @@ TEST_F(AcrossTime, FactsThatDifferAreNamed) {
 
 TEST(Series, IsThatOfTheLoadTheContestantAndItsClient) {
   std::mt19937_64 random{1};
-  const Document document = document_with({runner_with("epoll", 1000, 5, kNoise, random)});
-  const report::page::Heat& heat = document.heats.front();
-  report::page::Heat other = heat;
-  const std::string series = series_of(heat, heat.runners.front());
+  const Document document = document_with({contestant_with("epoll", 1000, 5, kNoise, random)});
+  const report::page::Case& load_case = document.cases.front();
+  report::page::Case other = load_case;
+  const std::string series = series_of(load_case, load_case.contestants.front());
   EXPECT_EQ(series.size(), 32U);
   other.title = "another title";
-  EXPECT_EQ(series_of(other, heat.runners.front()), series);
+  EXPECT_EQ(series_of(other, load_case.contestants.front()), series);
   other.identity = "http";
-  EXPECT_NE(series_of(other, heat.runners.front()), series);
-  report::page::Runner runner = heat.runners.front();
-  runner.client = "threads";
-  EXPECT_NE(series_of(heat, runner), series);
+  EXPECT_NE(series_of(other, load_case.contestants.front()), series);
+  report::page::Contestant contestant = load_case.contestants.front();
+  contestant.client = "threads";
+  EXPECT_NE(series_of(load_case, contestant), series);
 }
 
 }  // namespace

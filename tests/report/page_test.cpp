@@ -236,9 +236,9 @@ TEST(Page, ShortWindowsHaveNoCost) {
       for (nlohmann::ordered_json& trial : one["trials"]) trial["load"]["duration_s"] = duration_s;
     const auto read = read_document(document.dump());
     ASSERT_TRUE(read) << read.error();
-    const Runner* const epoll = read->heats.front().find("epoll");
+    const Contestant* const epoll = read->cases.front().find("epoll");
     ASSERT_NE(epoll, nullptr);
-    for (const Generation& round : epoll->generations)
+    for (const Trial& round : epoll->trials)
       EXPECT_EQ(round.cost.has_value(), duration_s > 0.1) << duration_s;
   }
 }
@@ -256,34 +256,35 @@ std::string junit_of(const race::RaceResult& race) {
 
 TEST(Page, JUnitFailsIfAndOnlyIfTheExitCodeIsNotZero) {
   race::Scenario scenario = race::fake_scenario({"threads", "epoll"}, 5);
-  race::FakeRunner runner;
-  runner.throughput = {{"threads", 68e3}, {"epoll", 106e3}};
-  EXPECT_TRUE(junit_of(judged(scenario, runner)).contains(" failures=\"0\""));
+  race::FakeRunner contestant;
+  contestant.throughput = {{"threads", 68e3}, {"epoll", 106e3}};
+  EXPECT_TRUE(junit_of(judged(scenario, contestant)).contains(" failures=\"0\""));
 
   race::Scenario strict = scenario;
   strict.thresholds = {.below = 2, .undecided = race::Undecided::ok};
-  const std::string beyond = junit_of(judged(strict, runner));
+  const std::string beyond = junit_of(judged(strict, contestant));
   EXPECT_TRUE(beyond.contains("exit code 99: ")) << beyond;
   EXPECT_TRUE(beyond.contains(" failures=\"2\"")) << "the threshold, and the race as a whole\n" << beyond;
 
-  race::RaceResult cut = judged(scenario, runner);
+  race::RaceResult cut = judged(scenario, contestant);
   cut.complete = false;
   cut.incomplete = "interrupted by SIGINT";
   EXPECT_TRUE(junit_of(cut).contains("exit code 1: interrupted by SIGINT"));
 
   scenario.rounds = 1;
-  const std::string empty = junit_of(judged(scenario, runner));
+  const std::string empty = junit_of(judged(scenario, contestant));
   EXPECT_TRUE(empty.contains(" failures=\"1\"")) << empty;
   EXPECT_TRUE(empty.contains("exit code 3: the race tells nothing of its contestants")) << empty;
-  EXPECT_TRUE(markdown_text(document_of_race(judged(scenario, runner))).contains("Exit code 3: the race"));
+  EXPECT_TRUE(
+      markdown_text(document_of_race(judged(scenario, contestant))).contains("Exit code 3: the race"));
 
   scenario.rounds = 5;
-  runner.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
+  contestant.alter = [](const race::TrialOrder& order, std::size_t, race::Trial& trial) {
     if (order.entry.contestant.name == "epoll") trial.load->messages.failed = 1;
   };
-  EXPECT_FALSE(junit_of(judged(scenario, runner)).contains(" failures=\"0\""));
+  EXPECT_FALSE(junit_of(judged(scenario, contestant)).contains(" failures=\"0\""));
   scenario.allow_unranked = scenario.allow_nothing = true;
-  const std::string allowed = junit_of(judged(scenario, runner));
+  const std::string allowed = junit_of(judged(scenario, contestant));
   EXPECT_TRUE(allowed.contains(" failures=\"0\"")) << allowed;
 }
 

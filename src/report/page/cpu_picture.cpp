@@ -23,18 +23,18 @@ struct CpuPart {
 };
 
 // Returns the CPU time of a message on one side as the tables have it.
-std::optional<double> total_of(const Runner& runner, bool server) {
-  const Measured* const median = server ? runner.figure("server_cpu_us_per_message") : nullptr;
-  const Measured* const figure =
-      median != nullptr ? median
-                        : runner.figure(server ? "cpu_us_per_message.server" : "cpu_us_per_message.client");
+std::optional<double> total_of(const Contestant& contestant, bool server) {
+  const Measured* const median = server ? contestant.figure("server_cpu_us_per_message") : nullptr;
+  const Measured* const figure = median != nullptr ? median
+                                                   : contestant.figure(server ? "cpu_us_per_message.server"
+                                                                              : "cpu_us_per_message.client");
   return figure == nullptr ? std::nullopt : std::optional(figure->value);
 }
 
 // Divides the time of a message as user and system time are divided over all trials.
-void add_parts(std::vector<CpuPart>& parts, const Runner& runner, bool server) {
-  const auto total = total_of(runner, server);
-  const std::optional<CpuTime>& cpu = server ? runner.server_cpu : runner.client_cpu;
+void add_parts(std::vector<CpuPart>& parts, const Contestant& contestant, bool server) {
+  const auto total = total_of(contestant, server);
+  const std::optional<CpuTime>& cpu = server ? contestant.server_cpu : contestant.client_cpu;
   if (!total || !cpu) return;
   const double all = cpu->user_s + cpu->system_s;
   const double in_user = all > 0 ? *total * cpu->user_s / all : 0;
@@ -43,10 +43,10 @@ void add_parts(std::vector<CpuPart>& parts, const Runner& runner, bool server) {
   parts.push_back({server ? "server system" : "client system", paint, true, *total - in_user});
 }
 
-std::vector<CpuPart> parts_of(const Runner& runner) {
+std::vector<CpuPart> parts_of(const Contestant& contestant) {
   std::vector<CpuPart> parts;
-  add_parts(parts, runner, true);
-  add_parts(parts, runner, false);
+  add_parts(parts, contestant, true);
+  add_parts(parts, contestant, false);
   return parts;
 }
 
@@ -82,18 +82,18 @@ std::string side_words(const std::vector<CpuPart>& parts, std::string_view side)
   return text.empty() ? text : fmt::format("{} {} = {}", side, plain_number(sum), text);
 }
 
-Markup cpu_row(const Heat& heat, const Runner& runner, const Scale& scale, double top) {
-  const std::vector<CpuPart> parts = parts_of(runner);
+Markup cpu_row(const Case& load_case, const Contestant& contestant, const Scale& scale, double top) {
+  const std::vector<CpuPart> parts = parts_of(contestant);
   Markup markup;
   for (const double tick : scale.ticks(kCpuTicks))
     markup += thin_line(scale.at(tick), top + 20, scale.at(tick), top + 38);
-  markup += name_row(series_of(heat, runner), top + 14, shown_name(runner),
+  markup += name_row(series_of(load_case, contestant), top + 14, shown_name(contestant),
                      fmt::format("{} us", plain_number(sum_of(parts))));
   double at = 0;
   for (const CpuPart& part : parts) {
     const double left = scale.at(at), right = scale.at(at + part.us);
     markup += box(left, top + 21, right - left, kBar, part,
-                  fmt::format("{}: {} {} us", runner.name, part.name, plain_number(part.us)));
+                  fmt::format("{}: {} {} us", contestant.name, part.name, plain_number(part.us)));
     at += part.us;
   }
   double line = top + 52;
@@ -121,23 +121,23 @@ Markup legend_of_cpu(double y) {
 
 }  // namespace
 
-std::optional<Picture> cpu_picture(const Heat& heat) {
-  std::vector<const Runner*> rows = heat.contestants();
-  std::erase_if(rows, [](const Runner* runner) { return sum_of(parts_of(*runner)) <= 0; });
+std::optional<Picture> cpu_picture(const Case& load_case) {
+  std::vector<const Contestant*> rows = load_case.rows();
+  std::erase_if(rows, [](const Contestant* contestant) { return sum_of(parts_of(*contestant)) <= 0; });
   if (rows.empty()) return std::nullopt;
   std::vector<double> sums{0};
-  for (const Runner* runner : rows) sums.push_back(sum_of(parts_of(*runner)));
+  for (const Contestant* contestant : rows) sums.push_back(sum_of(parts_of(*contestant)));
   const Scale scale(Scale::Kind::linear, sums, 0.02, kMargin, kWidth - kMargin);
   const double bottom = kCpuTop + kCpuRow * static_cast<double>(rows.size());
   Picture picture{.name = "cpu",
-                  .caption = fmt::format("CPU time of a {}, both sides, us", heat.unit()),
+                  .caption = fmt::format("CPU time of a {}, both sides, us", load_case.unit()),
                   .how =
                       "Shorter is better. Light parts are time in the kernel. On loopback the sender of a "
                       "message does a part of the receiver's work.",
                   .height = bottom + kCpuBottom};
   picture.content = horizontal_axis(scale, bottom - 4, bottom, kCpuTicks, plain_label);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    picture.content += cpu_row(heat, *rows[i], scale, kCpuTop + kCpuRow * static_cast<double>(i));
+    picture.content += cpu_row(load_case, *rows[i], scale, kCpuTop + kCpuRow * static_cast<double>(i));
   picture.content += legend_of_cpu(bottom + 36);
   return picture;
 }

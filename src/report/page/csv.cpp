@@ -33,16 +33,16 @@ std::string csv_cell(std::string text) {
 std::string csv_text(const Document& document) {
   std::string csv =
       "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high,verified\n";
-  for (const Heat& heat : document.heats)
-    for (const Runner& runner : heat.runners)
+  for (const Case& load_case : document.cases)
+    for (const Contestant& contestant : load_case.contestants)
       for (const FigureRow& row : figure_rows()) {
-        const Measured* const figure = runner.figure(row.key);
+        const Measured* const figure = contestant.figure(row.key);
         if (figure == nullptr) continue;
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(heat.name),
-                           csv_cell(runner.name), word_of(runner.kind), runner.ranked, runner.at_least,
-                           csv_place(runner.place), csv_place(runner.cost_place), csv_cell(row.name), row.key,
-                           unit_text(row.unit), exact(figure->value), csv_number(figure->low),
-                           csv_number(figure->high), !heat.unverified);
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(load_case.name),
+                           csv_cell(contestant.name), word_of(contestant.kind), contestant.ranked,
+                           contestant.at_least, csv_place(contestant.place), csv_place(contestant.cost_place),
+                           csv_cell(row.name), row.key, unit_text(row.unit), exact(figure->value),
+                           csv_number(figure->low), csv_number(figure->high), !load_case.unverified);
       }
   return csv;
 }

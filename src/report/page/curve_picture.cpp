@@ -15,8 +15,8 @@ namespace {
 constexpr double kCurveLeft = 62, kCurveTop = 12, kCurveBottom = 232, kCurveLegend = 20;
 
 struct CurvePoint {
-  const Heat* heat = nullptr;
-  const Runner* runner = nullptr;
+  const Case* load_case = nullptr;
+  const Contestant* contestant = nullptr;
   double at = 0, value = 0;
 };
 
@@ -26,18 +26,18 @@ struct NamedCurve {
   std::vector<CurvePoint> points{};
 };
 
-std::vector<NamedCurve> named_curves(const HeatCurve& curve, const FigureRow& figure) {
+std::vector<NamedCurve> named_curves(const CaseCurve& curve, const FigureRow& figure) {
   std::vector<NamedCurve> named;
-  for (const Heat* heat : curve.heats)
-    for (const Runner& runner : heat->runners) {
+  for (const Case* load_case : curve.cases)
+    for (const Contestant& contestant : load_case->contestants) {
       const std::string_view key = figure.key, latency = "latency_ns.";
       const Measured* const value = key.starts_with(latency)
-                                        ? runner.percentile(std::string(key.substr(latency.size())))
-                                        : runner.figure(key);
-      if (runner.kind != Kind::contestant || value == nullptr) continue;
-      auto known = std::ranges::find(named, runner.name, &NamedCurve::name);
-      if (known == named.end()) known = named.insert(named.end(), NamedCurve{runner.name});
-      known->points.push_back({heat, &runner, heat->point->value, value->value});
+                                        ? contestant.percentile(std::string(key.substr(latency.size())))
+                                        : contestant.figure(key);
+      if (contestant.kind != Kind::contestant || value == nullptr) continue;
+      auto known = std::ranges::find(named, contestant.name, &NamedCurve::name);
+      if (known == named.end()) known = named.insert(named.end(), NamedCurve{contestant.name});
+      known->points.push_back({load_case, &contestant, load_case->point->value, value->value});
     }
   for (NamedCurve& one : named) std::ranges::stable_sort(one.points, {}, &CurvePoint::at);
   return named;
@@ -81,27 +81,27 @@ Markup drawn_curve(const NamedCurve& one, const FigureRow& figure, const Scale& 
   Markup markup;
   for (std::size_t i = 1; i < one.points.size(); ++i) {
     const CurvePoint &from = one.points[i - 1], &to = one.points[i];
-    const bool sure = from.runner->ranked && to.runner->ranked;
-    markup += stroke(series_of(*from.heat, *from.runner), across.at(from.at), up.at(from.value),
+    const bool sure = from.contestant->ranked && to.contestant->ranked;
+    markup += stroke(series_of(*from.load_case, *from.contestant), across.at(from.at), up.at(from.value),
                      across.at(to.at), up.at(to.value), 2, sure ? "" : "5 4");
   }
   for (const CurvePoint& point : one.points) {
-    const bool bound = point.runner->at_least && figure.unit == Unit::per_s;
-    const std::string title =
-        fmt::format("{}, {} {}: {}{}{}", one.name, point.heat->point->axis, value_of_axis(*point.heat->point),
-                    bound ? "≥ " : "", figure_with_unit(point.value, figure.unit),
-                    point.runner->ranked ? "" : " (not ranked: " + point.runner->reason + ")");
-    markup += mark(series_of(*point.heat, *point.runner), across.at(point.at), up.at(point.value), 4.5, title,
-                   point.value, !point.runner->ranked);
+    const bool bound = point.contestant->at_least && figure.unit == Unit::per_s;
+    const std::string title = fmt::format(
+        "{}, {} {}: {}{}{}", one.name, point.load_case->point->axis, value_of_axis(*point.load_case->point),
+        bound ? "≥ " : "", figure_with_unit(point.value, figure.unit),
+        point.contestant->ranked ? "" : " (not ranked: " + point.contestant->reason + ")");
+    markup += mark(series_of(*point.load_case, *point.contestant), across.at(point.at), up.at(point.value),
+                   4.5, title, point.value, !point.contestant->ranked);
   }
   return markup;
 }
 
-std::string curve_file_name(const HeatCurve& curve, const FigureRow& figure) {
+std::string curve_file_name(const CaseCurve& curve, const FigureRow& figure) {
   return file_name_of(fmt::format("{}-over-{}", figure.name, curve.first.axis));
 }
 
-std::string caption_of(const HeatCurve& curve, const FigureRow& figure) {
+std::string caption_of(const CaseCurve& curve, const FigureRow& figure) {
   const std::string axis = curve.first.axis == "rate" ? "rate of messages" : curve.first.axis;
   std::string caption = fmt::format("{} over {}", figure.name, axis);
   caption.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(caption.front())));
@@ -110,19 +110,19 @@ std::string caption_of(const HeatCurve& curve, const FigureRow& figure) {
 
 }  // namespace
 
-std::vector<HeatCurve> heat_curves(const Document& document) {
-  std::vector<HeatCurve> curves;
-  for (const Heat& heat : document.heats) {
-    if (!heat.point) continue;
+std::vector<CaseCurve> case_curves(const Document& document) {
+  std::vector<CaseCurve> curves;
+  for (const Case& load_case : document.cases) {
+    if (!load_case.point) continue;
     auto known = std::ranges::find_if(
-        curves, [&](const HeatCurve& curve) { return curve.first.curve == heat.point->curve; });
-    if (known == curves.end()) known = curves.insert(curves.end(), HeatCurve{.first = *heat.point});
-    known->heats.push_back(&heat);
+        curves, [&](const CaseCurve& curve) { return curve.first.curve == load_case.point->curve; });
+    if (known == curves.end()) known = curves.insert(curves.end(), CaseCurve{.first = *load_case.point});
+    known->cases.push_back(&load_case);
   }
   return curves;
 }
 
-std::optional<Picture> curve_picture(const HeatCurve& curve, const FigureRow& figure) {
+std::optional<Picture> curve_picture(const CaseCurve& curve, const FigureRow& figure) {
   const std::vector<NamedCurve> named = named_curves(curve, figure);
   std::vector<double> at, values;
   for (const NamedCurve& one : named)
@@ -158,14 +158,14 @@ std::optional<Picture> curve_picture(const HeatCurve& curve, const FigureRow& fi
   for (const NamedCurve& one : named) {
     picture.content += drawn_curve(one, figure, across, up);
     const CurvePoint& last = one.points.back();
-    picture.content += name_row(series_of(*last.heat, *last.runner), y, one.name, "");
+    picture.content += name_row(series_of(*last.load_case, *last.contestant), y, one.name, "");
     y += kCurveLegend;
   }
   return picture;
 }
 
-std::vector<Picture> curve_pictures(const HeatCurve& curve) {
-  const bool rates = curve.heats.front()->by_latency();
+std::vector<Picture> curve_pictures(const CaseCurve& curve) {
+  const bool rates = curve.cases.front()->by_latency();
   std::vector<Picture> pictures;
   const auto add = [&](std::string_view key) {
     if (std::optional<Picture> one = curve_picture(curve, figure_row(key)))
@@ -177,10 +177,11 @@ std::vector<Picture> curve_pictures(const HeatCurve& curve) {
   return pictures;
 }
 
-std::vector<Picture> heat_pictures(const Heat& heat, double precision) {
+std::vector<Picture> case_pictures(const Case& load_case, double precision) {
   std::vector<Picture> pictures;
-  for (std::optional<Picture> one : {ratio_picture(heat, precision), cost_ratio_picture(heat, precision),
-                                     latency_picture(heat), cpu_picture(heat)})
+  for (std::optional<Picture> one :
+       {ratio_picture(load_case, precision), cost_ratio_picture(load_case, precision),
+        latency_picture(load_case), cpu_picture(load_case)})
     if (one) pictures.push_back(std::move(*one));
   return pictures;
 }
@@ -194,14 +195,14 @@ std::vector<Picture> all_pictures(const Document& document) {
     }
   };
   std::size_t number = 0;
-  for (const Heat& heat : document.heats) {
+  for (const Case& load_case : document.cases) {
     ++number;
-    add(heat_pictures(heat, document.precision),
-        document.heats.size() == 1 ? "" : fmt::format("case{}-", number));
+    add(case_pictures(load_case, document.precision),
+        document.cases.size() == 1 ? "" : fmt::format("case{}-", number));
   }
-  const std::vector<HeatCurve> curves = heat_curves(document);
+  const std::vector<CaseCurve> curves = case_curves(document);
   number = 0;
-  for (const HeatCurve& curve : curves) {
+  for (const CaseCurve& curve : curves) {
     ++number;
     add(curve_pictures(curve), curves.size() == 1 ? "" : fmt::format("curve{}-", number));
   }

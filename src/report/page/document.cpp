@@ -121,7 +121,7 @@ void add_latencies(const document::Trial& trial, bool& all_known, Distribution& 
 }
 
 // Adds the figures of a trial that counts, and the CPU time of both sides.
-void add_trial(const document::Trial& trial, const std::string& way, bool moves_files, Runner& into) {
+void add_trial(const document::Trial& trial, const std::string& way, bool moves_files, Contestant& into) {
   const auto load = read_part<LoadOfTrial>(trial.load, way_below(way, "load"));
   require_figures(trial.throughput_per_s, way_below(way, "throughput_per_s"));
   require_figures(trial.server_cpu_us_per_message, way_below(way, "server_cpu_us_per_message"));
@@ -132,19 +132,19 @@ void add_trial(const document::Trial& trial, const std::string& way, bool moves_
   add(into.server_cpu, server);
   add(into.client_cpu, client);
   const auto of_turns = known(trial.throughput_per_s);
-  Generation generation{.round = trial.round,
-                        .throughput = of_turns ? of_turns : load.throughput_per_s,
-                        .cost = cost_of_trial(trial, load, moves_files, server, client)};
+  Trial made{.round = trial.round,
+             .throughput = of_turns ? of_turns : load.throughput_per_s,
+             .cost = cost_of_trial(trial, load, moves_files, server, client)};
   if (load.latency_ns)
     each_field(*load.latency_ns, [&](std::string_view percentile, const auto& value) {
-      if (known(value)) generation.latency_ns[std::string(percentile)] = *known(value);
+      if (known(value)) made.latency_ns[std::string(percentile)] = *known(value);
     });
-  into.generations.push_back(std::move(generation));
+  into.trials.push_back(std::move(made));
 }
 
 // Reads the trials that count. Throws WrongDocument.
 void read_trials(const std::vector<document::Trial>& trials, const std::string& way, bool moves_files,
-                 Runner& into) {
+                 Contestant& into) {
   bool knows_latencies = true;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const document::Trial& trial = trials[i];
@@ -194,21 +194,21 @@ std::string engine_text(const Json& side, const std::string& way) {
   return name + knobs;
 }
 
-Runner read_runner(const document::Contestant& contestant, const std::string& way, bool moves_files) {
-  Runner runner{.name = contestant.name,
-                .reason = contestant.reason,
-                .kind = contestant.kind,
-                .ranked = contestant.ranked,
-                .at_least = contestant.at_least,
-                .limit_unknown = contestant.limit_unknown.value_or(false),
-                .server = engine_text(contestant.server, way_below(way, "server")),
-                .client = engine_text(contestant.client, way_below(way, "client")),
-                .place = contestant.place,
-                .cost_place = contestant.cost_place,
-                .figures = figures_of(contestant.summary, way_below(way, "summary"))};
-  for (const std::string& few : contestant.summary.latency_ns.few_beyond) runner.few_beyond.insert(few);
-  read_trials(contestant.trials, way_below(way, "trials"), moves_files, runner);
-  return runner;
+Contestant read_contestant(const document::Contestant& contestant, const std::string& way, bool moves_files) {
+  Contestant made{.name = contestant.name,
+                  .reason = contestant.reason,
+                  .kind = contestant.kind,
+                  .ranked = contestant.ranked,
+                  .at_least = contestant.at_least,
+                  .limit_unknown = contestant.limit_unknown.value_or(false),
+                  .server = engine_text(contestant.server, way_below(way, "server")),
+                  .client = engine_text(contestant.client, way_below(way, "client")),
+                  .place = contestant.place,
+                  .cost_place = contestant.cost_place,
+                  .figures = figures_of(contestant.summary, way_below(way, "summary"))};
+  for (const std::string& few : contestant.summary.latency_ns.few_beyond) made.few_beyond.insert(few);
+  read_trials(contestant.trials, way_below(way, "trials"), moves_files, made);
+  return made;
 }
 
 // Returns what a case asks for, without these keys of its load.
@@ -263,28 +263,29 @@ std::string load_of(const document::Case& one, const LoadOfCase& load) {
   return join(parts);
 }
 
-Heat read_heat(const document::Case& one, const std::string& way) {
+Case read_case(const document::Case& one, const std::string& way) {
   const auto load = read_part<LoadOfCase>(one.load, way_below(way, "load"));
   if (one.sweep) require_figure(way_below(way, "sweep.value"), one.sweep->value.value);
-  Heat heat{.name = one.name,
-            .title = one.title,
-            .load = load_of(one, load),
-            .verdict = one.verdict,
-            .reference = one.reference,
-            .identity = identity_of(one, load),
-            .ranked_by = one.ranked_by,
-            .moves_files = one.files.has_value(),
-            .unverified = !one.files && one.verified && !*one.verified,
-            .point = point_of(one, load)};
-  if (heat.by_latency() && heat.ranked_by != "p99" && heat.ranked_by != "p50" && heat.ranked_by != "mean")
-    documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", heat.ranked_by),
+  Case load_case{.name = one.name,
+                 .title = one.title,
+                 .load = load_of(one, load),
+                 .verdict = one.verdict,
+                 .reference = one.reference,
+                 .identity = identity_of(one, load),
+                 .ranked_by = one.ranked_by,
+                 .moves_files = one.files.has_value(),
+                 .unverified = !one.files && one.verified && !*one.verified,
+                 .point = point_of(one, load)};
+  if (load_case.by_latency() && load_case.ranked_by != "p99" && load_case.ranked_by != "p50" &&
+      load_case.ranked_by != "mean")
+    documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", load_case.ranked_by),
                       "throughput, p99, p50 or mean");
-  return heat;
+  return load_case;
 }
 
-Heat& heat_of(Document& document, const std::string& name, const std::string& way) {
-  const auto found = std::ranges::find(document.heats, name, &Heat::name);
-  if (found == document.heats.end())
+Case& case_of(Document& document, const std::string& name, const std::string& way) {
+  const auto found = std::ranges::find(document.cases, name, &Case::name);
+  if (found == document.cases.end())
     throw WrongDocument(fmt::format("{}: '{}' is none of the cases", way_below(way, "case"), name));
   return *found;
 }
@@ -298,15 +299,15 @@ bool allowed_depth(int depth, Json::parse_event_t /*event*/, Json& /*parsed*/) {
 
 // Rates make a curve only if there are several.
 void drop_lonely_points(Document& document) {
-  const auto lonely = [&](const Heat& heat) {
-    return heat.point && std::ranges::count_if(document.heats, [&](const Heat& other) {
-                           return other.point && other.point->curve == heat.point->curve;
-                         }) == 1;
+  const auto lonely = [&](const Case& load_case) {
+    return load_case.point && std::ranges::count_if(document.cases, [&](const Case& other) {
+                                return other.point && other.point->curve == load_case.point->curve;
+                              }) == 1;
   };
-  std::vector<Heat*> alone;
-  for (Heat& heat : document.heats)
-    if (lonely(heat)) alone.push_back(&heat);
-  for (Heat* heat : alone) heat->point.reset();
+  std::vector<Case*> alone;
+  for (Case& load_case : document.cases)
+    if (lonely(load_case)) alone.push_back(&load_case);
+  for (Case* load_case : alone) load_case->point.reset();
 }
 
 Document page_document(const document::Race& race) {
@@ -330,14 +331,14 @@ Document page_document(const document::Race& race) {
                 .command = race::shell_text(race.command_line)};
   if (race.network) page.network = *race.network;
   for (std::size_t i = 0; i < race.cases.size(); ++i)
-    page.heats.push_back(read_heat(race.cases[i], way_below("cases", i)));
-  if (page.heats.empty()) throw WrongDocument("cases: is empty, and should have a case");
+    page.cases.push_back(read_case(race.cases[i], way_below("cases", i)));
+  if (page.cases.empty()) throw WrongDocument("cases: is empty, and should have a case");
   for (std::size_t i = 0; i < race.checks.size(); ++i)
-    heat_of(page, race.checks[i].case_, way_below("checks", i)).findings.push_back(race.checks[i]);
+    case_of(page, race.checks[i].case_, way_below("checks", i)).checks.push_back(race.checks[i]);
   for (std::size_t i = 0; i < race.contestants.size(); ++i) {
     const std::string way = way_below("contestants", i);
-    Heat& heat = heat_of(page, race.contestants[i].case_, way);
-    heat.runners.push_back(read_runner(race.contestants[i], way, heat.moves_files));
+    Case& load_case = case_of(page, race.contestants[i].case_, way);
+    load_case.contestants.push_back(read_contestant(race.contestants[i], way, load_case.moves_files));
   }
   if (race.thresholds) page.thresholds = *race.thresholds;
   for (const auto& [name, value] : race.environment) page.environment.push_back({name, value});
@@ -347,49 +348,49 @@ Document page_document(const document::Race& race) {
 
 }  // namespace
 
-const Measured* Runner::figure(std::string_view key) const {
+const Measured* Contestant::figure(std::string_view key) const {
   const auto found = figures.find(key);
   return found == figures.end() ? nullptr : &found->second;
 }
 
-const Measured* Runner::percentile(const std::string& key) const {
+const Measured* Contestant::percentile(const std::string& key) const {
   const Measured* const of_rounds = figure("latency_ns.intervals." + key);
   return of_rounds != nullptr ? of_rounds : figure("latency_ns." + key);
 }
 
-const Runner* Heat::find(std::string_view wanted) const {
-  const auto found = std::ranges::find(runners, wanted, &Runner::name);
-  return found == runners.end() ? nullptr : &*found;
+const Contestant* Case::find(std::string_view wanted) const {
+  const auto found = std::ranges::find(contestants, wanted, &Contestant::name);
+  return found == contestants.end() ? nullptr : &*found;
 }
 
-const Heat* Document::find(std::string_view wanted) const {
-  const auto found = std::ranges::find(heats, wanted, &Heat::name);
-  return found == heats.end() ? nullptr : &*found;
+const Case* Document::find(std::string_view wanted) const {
+  const auto found = std::ranges::find(cases, wanted, &Case::name);
+  return found == cases.end() ? nullptr : &*found;
 }
 
-std::vector<const Runner*> Heat::contestants() const {
-  std::vector<const Runner*> all;
-  for (const Runner& runner : runners)
-    if (runner.kind == Kind::contestant) all.push_back(&runner);
+std::vector<const Contestant*> Case::rows() const {
+  std::vector<const Contestant*> all;
+  for (const Contestant& contestant : contestants)
+    if (contestant.kind == Kind::contestant) all.push_back(&contestant);
   const std::string key = by_latency() ? "latency_ns.intervals." + ranked_by : "throughput_per_s";
   std::vector<RowFacts> facts;
-  for (const Runner* runner : all) {
-    const Measured* const figure = runner->figure(key);
-    const Measured* const cost = runner->figure("cost_us_per_message");
+  for (const Contestant* contestant : all) {
+    const Measured* const figure = contestant->figure(key);
+    const Measured* const cost = contestant->figure("cost_us_per_message");
     RowFacts& row = facts.emplace_back();
-    row.is_ranked = runner->is_sound();
-    row.is_bound = runner->may_be_faster() && !by_latency();
-    row.has_place = runner->place.has_value();
+    row.is_ranked = contestant->is_sound();
+    row.is_bound = contestant->may_be_faster() && !by_latency();
+    row.has_place = contestant->place.has_value();
     if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
     if (cost != nullptr) row.cost = cost->value;
-    row.has_cost_place = runner->cost_place.has_value();
+    row.has_cost_place = contestant->cost_place.has_value();
   }
-  std::vector<const Runner*> ordered;
+  std::vector<const Contestant*> ordered;
   for (const std::size_t number : row_order(facts)) ordered.push_back(all[number]);
   return ordered;
 }
 
-std::string Heat::ratio_key() const {
+std::string Case::ratio_key() const {
   return by_latency() ? "latency_ratio." + ranked_by : "ratio";
 }
 

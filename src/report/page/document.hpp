@@ -63,7 +63,7 @@ std::string file_name_of(std::string text);
 std::string exact(double value);
 
 // The figures of a contestant in one trial that counts; one that the trial lacks is empty.
-struct Generation {
+struct Trial {
   std::uint64_t round = 0;
   std::optional<double> throughput{}, cost{};
   std::map<std::string, double, std::less<>> latency_ns{};  // by percentile: "p99"
@@ -77,10 +77,10 @@ struct CpuTime {
 using Place = stats::Places;
 using Kind = race::EntryKind;
 using Verdict = report::document::Verdict;
-using Finding = report::document::Check;
+using Check = report::document::Check;
 using Threshold = report::document::Threshold;
 
-struct Runner {
+struct Contestant {
   std::string name, reason{};  // reason: why it is not ranked
   Kind kind = Kind::contestant;
   bool ranked = false, at_least = false, limit_unknown = false;
@@ -88,7 +88,7 @@ struct Runner {
   std::optional<Place> place{}, cost_place{};
   Figures figures{};
   std::set<std::string, std::less<>> few_beyond{};  // percentiles that few samples lie beyond: "p999"
-  std::vector<Generation> generations{};
+  std::vector<Trial> trials{};
   std::string failure{};                  // of its first trial that failed; empty if none
   std::vector<std::string> last_words{};  // the last lines that its processes wrote before it
   std::optional<CpuTime> server_cpu{}, client_cpu{};
@@ -113,18 +113,18 @@ struct AxisPoint {
   std::optional<double> share{};  // of the capacity, where the rate was asked for as a share
 };
 
-struct Heat {
+struct Case {
   std::string name{}, title{}, load{}, verdict{}, reference{};
   std::string identity{};   // protocol and load, without the length; equal in all races of one kind
   std::string ranked_by{};  // throughput, p99, p50 or mean
   bool moves_files = false;
   bool unverified = false;  // nothing says what a right reply is: any reply counted
   std::optional<AxisPoint> point{};
-  std::vector<Runner> runners{};
-  std::vector<Finding> findings{};
+  std::vector<Contestant> contestants{};
+  std::vector<Check> checks{};
 
-  const Runner* find(std::string_view name) const;
-  std::vector<const Runner*> contestants() const;  // in the order of rows (report/row_order.hpp)
+  const Contestant* find(std::string_view name) const;
+  std::vector<const Contestant*> rows() const;  // in the order of rows (report/row_order.hpp)
   // Return the key of the ratio that ranks.
   std::string ratio_key() const;
   bool by_latency() const { return ranked_by != "throughput"; }
@@ -144,13 +144,13 @@ struct Document {
   std::string server_cpus{}, client_cpus{};
   std::string network = "Loopback: no network was measured.";  // the sentence; earlier results have none
   std::string scenario_file{}, scenario_text{};
-  std::string command{};      // as for a shell
-  std::vector<Heat> heats{};  // the cases
+  std::string command{};  // as for a shell
+  std::vector<Case> cases{};
   std::vector<Threshold> thresholds{};
   std::vector<Fact> environment{};
   std::string json{};  // the document as text
 
-  const Heat* find(std::string_view name) const;
+  const Case* find(std::string_view name) const;
   // Returns whether the race has ended with another exit code than 0, or may have.
   bool fails() const { return exit_code != 0; }
 };

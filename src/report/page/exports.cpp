@@ -18,16 +18,16 @@ namespace {
 using ExportedJson = nlohmann::ordered_json;
 
 // Returns the name of a contestant's row: "case/contestant", or the contestant alone if there is one case.
-std::string row_name(const Document& document, const Heat& heat, const Runner& runner) {
-  return document.heats.size() == 1 ? runner.name : heat.name + "/" + runner.name;
+std::string row_name(const Document& document, const Case& load_case, const Contestant& contestant) {
+  return document.cases.size() == 1 ? contestant.name : load_case.name + "/" + contestant.name;
 }
 
 // Calls a function for every contestant that has a result.
 template <typename Take>
 void for_each_result(const Document& document, Take take) {
-  for (const Heat& heat : document.heats)
-    for (const Runner& runner : heat.runners)
-      if (runner.kind == Kind::contestant && runner.has_result()) take(heat, runner);
+  for (const Case& load_case : document.cases)
+    for (const Contestant& contestant : load_case.contestants)
+      if (contestant.kind == Kind::contestant && contestant.has_result()) take(load_case, contestant);
 }
 
 // A figure with a name that is the same in all formats.
@@ -47,11 +47,11 @@ constexpr ExportedFigure kExported[] = {
 
 ExportedJson of_direction(const Document& document, bool greater_is_better) {
   ExportedJson list = ExportedJson::array();
-  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+  for_each_result(document, [&](const Case& load_case, const Contestant& contestant) {
     for (const ExportedFigure& figure : kExported) {
-      const Measured* const value = runner.figure(figure.key);
+      const Measured* const value = contestant.figure(figure.key);
       if (value == nullptr || figure.greater_is_better != greater_is_better) continue;
-      ExportedJson row{{"name", fmt::format("{} {}", row_name(document, heat, runner), figure.name)},
+      ExportedJson row{{"name", fmt::format("{} {}", row_name(document, load_case, contestant), figure.name)},
                        {"unit", figure.unit},
                        {"value", value->value}};
       if (value->low && value->high)
@@ -82,13 +82,13 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
     if (outcome != nullptr) ++(std::string_view(outcome) == "failure" ? failures : skipped);
     cases += junit_case(printable(group), printable(name), outcome, message);
   };
-  for (const Heat& heat : document.heats) {
-    for (const Runner& runner : heat.runners)
-      if (runner.kind == Kind::contestant)
-        add(heat.name, runner.name, runner.is_sound() ? nullptr : wrong, runner.reason);
-    for (const Finding& finding : heat.findings)
-      add(heat.name, fmt::format("check {}: {}", finding.id, finding.title),
-          finding.verdict == Verdict::REFUSE ? wrong : nullptr, finding.detail);
+  for (const Case& load_case : document.cases) {
+    for (const Contestant& contestant : load_case.contestants)
+      if (contestant.kind == Kind::contestant)
+        add(load_case.name, contestant.name, contestant.is_sound() ? nullptr : wrong, contestant.reason);
+    for (const Check& check : load_case.checks)
+      add(load_case.name, fmt::format("check {}: {}", check.id, check.title),
+          check.verdict == Verdict::REFUSE ? wrong : nullptr, check.detail);
   }
   for (const Threshold& threshold : document.thresholds)
     add(threshold.case_, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
@@ -117,22 +117,22 @@ std::string prometheus_metric(const Document& document, const FigureRow& row, co
                               std::optional<double> (*value)(const Measured& figure)) {
   std::string name = fmt::format("joust_{}{}", row.key, ending), text;
   std::ranges::replace(name, '.', '_');
-  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
-    const Measured* const figure = runner.figure(row.key);
+  for_each_result(document, [&](const Case& load_case, const Contestant& contestant) {
+    const Measured* const figure = contestant.figure(row.key);
     const auto shown = figure == nullptr ? std::nullopt : value(*figure);
     if (shown)
-      text += fmt::format("{}{{case={},contestant={}{}}} {}\n", name, prometheus_label(heat.name),
-                          prometheus_label(runner.name), heat.unverified ? ",replies=\"unverified\"" : "",
-                          exact(*shown));
+      text += fmt::format("{}{{case={},contestant={}{}}} {}\n", name, prometheus_label(load_case.name),
+                          prometheus_label(contestant.name),
+                          load_case.unverified ? ",replies=\"unverified\"" : "", exact(*shown));
   });
   return text;
 }
 
 // Returns the percentiles of latency in microseconds, in the form that the plotter of HdrHistogram reads.
-std::string hgrm_text(const Runner& runner) {
+std::string hgrm_text(const Contestant& contestant) {
   constexpr double kHalvings = 5;  // lines for each halving of what lies beyond
   constexpr double kUs = 1000;     // ns
-  const Distribution& latency = runner.latency;
+  const Distribution& latency = contestant.latency;
   std::string text =
       fmt::format("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
   bool is_last = false;
@@ -180,16 +180,16 @@ std::string junit_text(const Document& document) {
 
 std::string bencher_text(const Document& document) {
   ExportedJson all = ExportedJson::object();
-  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
+  for_each_result(document, [&](const Case& load_case, const Contestant& contestant) {
     ExportedJson measures = ExportedJson::object();
     for (const ExportedFigure& figure : kExported)
-      if (const Measured* const value = runner.figure(figure.key)) {
+      if (const Measured* const value = contestant.figure(figure.key)) {
         ExportedJson measure{{"value", value->value}};
         if (value->low) measure["lower_value"] = *value->low;
         if (value->high) measure["upper_value"] = *value->high;
         measures[figure.name] = std::move(measure);
       }
-    all[row_name(document, heat, runner)] = std::move(measures);
+    all[row_name(document, load_case, contestant)] = std::move(measures);
   });
   return text_of(all, 2);
 }
@@ -217,10 +217,11 @@ std::string prometheus_text(const Document& document) {
 std::vector<NamedText> hgrm_files(const Document& document) {
   std::vector<NamedText> files;
   std::size_t number = 0;  // two names may become the same
-  for_each_result(document, [&](const Heat& heat, const Runner& runner) {
-    if (runner.latency.count() > 0)
-      files.push_back({fmt::format("{:02}-{}.hgrm", ++number, file_name_of(row_name(document, heat, runner))),
-                       hgrm_text(runner)});
+  for_each_result(document, [&](const Case& load_case, const Contestant& contestant) {
+    if (contestant.latency.count() > 0)
+      files.push_back(
+          {fmt::format("{:02}-{}.hgrm", ++number, file_name_of(row_name(document, load_case, contestant))),
+           hgrm_text(contestant)});
   });
   return files;
 }

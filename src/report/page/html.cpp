@@ -123,9 +123,9 @@ constexpr std::size_t kMostOpen = 6;
 std::string title_of(const Document& document) {
   if (!document.title.empty()) return document.title;
   std::vector<std::string> names;
-  for (const Heat& heat : document.heats)
-    for (const Runner* runner : heat.contestants())
-      if (std::ranges::find(names, runner->name) == names.end()) names.push_back(runner->name);
+  for (const Case& load_case : document.cases)
+    for (const Contestant* contestant : load_case.rows())
+      if (std::ranges::find(names, contestant->name) == names.end()) names.push_back(contestant->name);
   return names.empty() ? "A race" : "Race of " + join(names);
 }
 
@@ -141,35 +141,36 @@ std::string how_it_was_run(const Document& document) {
 // Shows the verdict; with several cases one for each, because they compare under different loads. Successive
 // cases with the same verdict share it.
 Markup verdict_part(const Document& document) {
-  if (document.heats.size() == 1) return paragraph("verdict", element("b", document.verdict));
+  if (document.cases.size() == 1) return paragraph("verdict", element("b", document.verdict));
   Markup list, names;
-  for (std::size_t i = 0; i < document.heats.size(); ++i) {
-    const Heat& heat = document.heats[i];
-    const bool is_last = i + 1 == document.heats.size() || document.heats[i + 1].verdict != heat.verdict;
-    names += element("b", heading_of(heat)) + text(is_last ? ": " : "; ");
+  for (std::size_t i = 0; i < document.cases.size(); ++i) {
+    const Case& load_case = document.cases[i];
+    const bool is_last = i + 1 == document.cases.size() || document.cases[i + 1].verdict != load_case.verdict;
+    names += element("b", heading_of(load_case)) + text(is_last ? ": " : "; ");
     if (!is_last) continue;
-    list += element("li", {}, names + text(heat.verdict)) + constant("\n");
+    list += element("li", {}, names + text(load_case.verdict)) + constant("\n");
     names = {};
   }
   return element("ul", {}, list);
 }
 
-Markup heat_figures(const Document& document, const Heat& heat) {
+Markup case_figures(const Document& document, const Case& load_case) {
   const Markup all =
-      paragraph("faint", text(heat.load)) + figures_of(heat_pictures(heat, document.precision));
-  if (document.heats.size() == 1) return all;
-  if (document.heats.size() > kMostOpen) return folded(element("b", "Pictures of " + heading_of(heat)), all);
-  return heading(heading_of(heat)) + paragraph("faint", element("b", heat.verdict)) + all;
+      paragraph("faint", text(load_case.load)) + figures_of(case_pictures(load_case, document.precision));
+  if (document.cases.size() == 1) return all;
+  if (document.cases.size() > kMostOpen)
+    return folded(element("b", "Pictures of " + heading_of(load_case)), all);
+  return heading(heading_of(load_case)) + paragraph("faint", element("b", load_case.verdict)) + all;
 }
 
 // Adds a part for each case, with the name of the case if there are several.
 template <typename Part>
-Markup of_each_heat(const Document& document, Part part) {
+Markup of_each_case(const Document& document, Part part) {
   Markup all;
-  for (const Heat& heat : document.heats) {
-    const Markup content = part(heat);
+  for (const Case& load_case : document.cases) {
+    const Markup content = part(load_case);
     if (content.empty()) continue;
-    if (document.heats.size() > 1) all += element("h3", heading_of(heat));
+    if (document.cases.size() > 1) all += element("h3", heading_of(load_case));
     all += content;
   }
   return all;
@@ -177,8 +178,8 @@ Markup of_each_heat(const Document& document, Part part) {
 
 Markup curves_part(const Document& document) {
   Markup all;
-  const std::vector<HeatCurve> curves = heat_curves(document);
-  for (const HeatCurve& curve : curves) {
+  const std::vector<CaseCurve> curves = case_curves(document);
+  for (const CaseCurve& curve : curves) {
     const std::vector<Picture> pictures = curve_pictures(curve);
     if (pictures.empty()) continue;
     all += heading(curve.first.axis == "rate" ? "Latency and cost against the rate"
@@ -189,43 +190,44 @@ Markup curves_part(const Document& document) {
   return all;
 }
 
-bool is_in_brackets(const Runner& runner) {
-  return runner.kind == Kind::contestant && runner.has_result() && !runner.is_sound();
+bool is_in_brackets(const Contestant& contestant) {
+  return contestant.kind == Kind::contestant && contestant.has_result() && !contestant.is_sound();
 }
 
 Markup matrix_part(const Document& document) {
-  const Markup all = of_each_heat(document, [](const Heat& heat) -> Markup {
+  const Markup all = of_each_case(document, [](const Case& load_case) -> Markup {
     Markup tables;
-    for (const auto& [title, table] : matrices_of(heat))
+    for (const auto& [title, table] : matrices_of(load_case))
       tables += paragraph("faint", element("b", title)) + html_table(table);
-    if (!tables.empty() && std::ranges::any_of(heat.runners, &is_in_brackets))
+    if (!tables.empty() && std::ranges::any_of(load_case.contestants, &is_in_brackets))
       tables += paragraph("faint", text("In brackets: not ranked, see the results above."));
     return tables;
   });
   return all.empty() ? all : heading("Clients by servers") + all;
 }
 
-Markup finding_part(const Finding& finding) {
-  const bool passed = finding.verdict == Verdict::PASS;
-  const std::string verdict(word_of(finding.verdict));
-  Markup part = element("b", (passed                             ? "✓ "
-                              : finding.verdict == Verdict::WARN ? "! "
-                                                                 : "✗ ") +
+Markup finding_part(const Check& check) {
+  const bool passed = check.verdict == Verdict::PASS;
+  const std::string verdict(word_of(check.verdict));
+  Markup part = element("b", (passed                           ? "✓ "
+                              : check.verdict == Verdict::WARN ? "! "
+                                                               : "✗ ") +
                                  verdict) +
-                text(fmt::format(" {} {}: {}", finding.id, finding.title, finding.detail));
-  if (const std::string remedy = remedy_of(finding.id); !passed && !remedy.empty())
+                text(fmt::format(" {} {}: {}", check.id, check.title, check.detail));
+  if (const std::string remedy = remedy_of(check.id); !passed && !remedy.empty())
     part += element("br", {}) + element("b", "What to do: ") + text(remedy);
   return paragraph("check " + verdict, part);
 }
 
 // Shows why contestants failed, with the last lines that they wrote.
 Markup failures_part(const Document& document) {
-  const Markup all = of_each_heat(document, [](const Heat& heat) {
+  const Markup all = of_each_case(document, [](const Case& load_case) {
     Markup failures;
-    for (const Runner& runner : heat.runners)
-      if (!runner.failure.empty()) {
-        failures += paragraph("check REFUSE", element("b", runner.name) + text(": " + runner.failure));
-        if (!runner.last_words.empty()) failures += element("pre", join(runner.last_words, "\n"));
+    for (const Contestant& contestant : load_case.contestants)
+      if (!contestant.failure.empty()) {
+        failures +=
+            paragraph("check REFUSE", element("b", contestant.name) + text(": " + contestant.failure));
+        if (!contestant.last_words.empty()) failures += element("pre", join(contestant.last_words, "\n"));
       }
     return failures;
   });
@@ -237,15 +239,15 @@ Markup checks_part(const Document& document) {
   Markup passes;
   std::size_t passed = 0;
   const auto with_verdict = [&](bool pass) {
-    return of_each_heat(document, [&](const Heat& heat) {
+    return of_each_case(document, [&](const Case& load_case) {
       Markup all;
-      for (const Finding& finding : heat.findings)
-        if ((finding.verdict == Verdict::PASS) == pass) all += finding_part(finding);
+      for (const Check& check : load_case.checks)
+        if ((check.verdict == Verdict::PASS) == pass) all += finding_part(check);
       return all;
     });
   };
-  for (const Heat& heat : document.heats)
-    passed += static_cast<std::size_t>(std::ranges::count(heat.findings, Verdict::PASS, &Finding::verdict));
+  for (const Case& load_case : document.cases)
+    passed += static_cast<std::size_t>(std::ranges::count(load_case.checks, Verdict::PASS, &Check::verdict));
   Markup part = heading("Checks") + with_verdict(false);
   if (passed > 0)
     part += folded(text(fmt::format("{} passed", counted(passed, "check"))), with_verdict(true));
@@ -289,15 +291,15 @@ std::string html_page(const Document& document) {
     if (!document.exit_reason.contains(threshold.sentence))
       body += paragraph("verdict", text(threshold.sentence));
   body += paragraph("faint", text(how_it_was_run(document)));
-  for (const Heat& heat : document.heats) body += heat_figures(document, heat);
+  for (const Case& load_case : document.cases) body += case_figures(document, load_case);
   body += curves_part(document) + matrix_part(document);
   body += heading("Results") +
-          of_each_heat(document, [](const Heat& heat) { return html_table(results_of(heat)); });
+          of_each_case(document, [](const Case& load_case) { return html_table(results_of(load_case)); });
   body += paragraph("faint", text("≥: a lower bound, as the load was the limit. ?: the load may have been "
                                   "the limit. ~: fewer than 100 samples lie "
                                   "beyond it. –: not known."));
   body += heading("Memory, system calls, context switches") +
-          of_each_heat(document, [](const Heat& heat) { return html_table(resources_of(heat)); });
+          of_each_case(document, [](const Case& load_case) { return html_table(resources_of(load_case)); });
   body +=
       failures_part(document) + checks_part(document) + environment_part(document) + command_part(document);
   body += heading("The result");

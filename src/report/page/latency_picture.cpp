@@ -21,30 +21,30 @@ struct PercentilePoint {
 };
 
 struct LatencyCurve {
-  const Runner* runner = nullptr;
+  const Contestant* contestant = nullptr;
   std::vector<PercentilePoint> points{};
 };
 
-std::vector<PercentilePoint> points_of(const Runner& runner) {
+std::vector<PercentilePoint> points_of(const Contestant& contestant) {
   static constexpr std::tuple<const char*, const char*, double> kPercentiles[] = {
       {"p50", "p50", 2}, {"p90", "p90", 10}, {"p99", "p99", 100}, {"p999", "p99.9", 1000}};
   std::vector<PercentilePoint> points;
   for (const auto& [key, name, beyond] : kPercentiles)
-    if (const Measured* const value = runner.figure(fmt::format("latency_ns.{}", key)))
-      points.push_back({beyond, value->value, !runner.few_beyond.contains(key), name});
-  const Measured* const most = runner.figure("latency_ns.max");
-  const Measured* const samples = runner.figure("latency_ns.samples");
+    if (const Measured* const value = contestant.figure(fmt::format("latency_ns.{}", key)))
+      points.push_back({beyond, value->value, !contestant.few_beyond.contains(key), name});
+  const Measured* const most = contestant.figure("latency_ns.max");
+  const Measured* const samples = contestant.figure("latency_ns.samples");
   if (most != nullptr && samples != nullptr && samples->value > 1)
     points.push_back({samples->value, most->value, false, "max"});
   std::erase_if(points, [](const PercentilePoint& point) { return point.latency_ns <= 0; });
   return points;
 }
 
-std::vector<LatencyCurve> curves_of_latency(const Heat& heat) {
+std::vector<LatencyCurve> curves_of_latency(const Case& load_case) {
   std::vector<LatencyCurve> curves;
-  for (const Runner* runner : heat.contestants())
-    if (std::vector<PercentilePoint> points = points_of(*runner); points.size() > 1)
-      curves.push_back({runner, std::move(points)});
+  for (const Contestant* contestant : load_case.rows())
+    if (std::vector<PercentilePoint> points = points_of(*contestant); points.size() > 1)
+      curves.push_back({contestant, std::move(points)});
   return curves;
 }
 
@@ -71,7 +71,7 @@ Markup percentile_axis(const Scale& across, double most) {
 // where the document has it, or else the marks alone.
 std::vector<PercentilePoint> line_of(const LatencyCurve& curve) {
   constexpr double kStepsOfTen = 24;
-  const Distribution& latency = curve.runner->latency;
+  const Distribution& latency = curve.contestant->latency;
   if (latency.count() < 2) return curve.points;
   std::vector<PercentilePoint> points;
   const double last = curve.points.back().beyond;
@@ -98,17 +98,17 @@ Markup drawn(const LatencyCurve& curve, std::size_t series, const Scale& across,
   markup += polyline(series, unsure, 2, kDashes);
   for (const PercentilePoint& point : curve.points) {
     const std::string title =
-        fmt::format("{}, {}: {}{}", curve.runner->name, point.name, figure_text(point.latency_ns, Unit::ns),
-                    point.sure ? "" : " (few samples)");
+        fmt::format("{}, {}: {}{}", curve.contestant->name, point.name,
+                    figure_text(point.latency_ns, Unit::ns), point.sure ? "" : " (few samples)");
     markup += mark(series, across.at(point.beyond), up.at(point.latency_ns), 4.5, title, point.latency_ns,
                    !point.sure);
   }
   return markup;
 }
 
-std::string note_of_latency(const Runner& runner) {
-  const Measured* const p99 = runner.figure("latency_ns.p99");
-  const Measured* const p50 = runner.figure("latency_ns.p50");
+std::string note_of_latency(const Contestant& contestant) {
+  const Measured* const p99 = contestant.figure("latency_ns.p99");
+  const Measured* const p50 = contestant.figure("latency_ns.p50");
   std::string note;
   if (p50 != nullptr) note = "p50 " + figure_text(p50->value, Unit::ns);
   if (p99 != nullptr) note += (note.empty() ? "p99 " : ", p99 ") + figure_text(p99->value, Unit::ns);
@@ -117,8 +117,8 @@ std::string note_of_latency(const Runner& runner) {
 
 }  // namespace
 
-std::optional<Picture> latency_picture(const Heat& heat) {
-  const std::vector<LatencyCurve> curves = curves_of_latency(heat);
+std::optional<Picture> latency_picture(const Case& load_case) {
+  const std::vector<LatencyCurve> curves = curves_of_latency(load_case);
   if (curves.empty()) return std::nullopt;
   std::vector<double> values, beyond{2};
   for (const LatencyCurve& curve : curves)
@@ -129,21 +129,22 @@ std::optional<Picture> latency_picture(const Heat& heat) {
   const double right = kWidth - kMargin - 12;
   const Scale across(Scale::Kind::logarithmic, beyond, 0.02, kLeft, right);
   const Scale up(Scale::Kind::logarithmic, values, 0.06, kPlotBottom, kPlotTop);
-  Picture picture{.name = "latency",
-                  .caption = heat.moves_files ? "Time of a command by percentile" : "Latency by percentile",
-                  .how =
-                      "All rounds' samples together: the table has the median of the rounds. Lower is "
-                      "better. Each step to the right is a rarer reply: at p99 one of a hundred is slower. "
-                      "Dashed lines lead to hollow marks, which fewer than a hundred samples lie beyond.",
-                  .height = kPlotBottom + 34 + kLegendRow * static_cast<double>(curves.size())};
+  Picture picture{
+      .name = "latency",
+      .caption = load_case.moves_files ? "Time of a command by percentile" : "Latency by percentile",
+      .how =
+          "All rounds' samples together: the table has the median of the rounds. Lower is "
+          "better. Each step to the right is a rarer reply: at p99 one of a hundred is slower. "
+          "Dashed lines lead to hollow marks, which fewer than a hundred samples lie beyond.",
+      .height = kPlotBottom + 34 + kLegendRow * static_cast<double>(curves.size())};
   picture.content = percentile_axis(across, *std::ranges::max_element(beyond)) +
                     vertical_axis(up, kLeft, right, 6, latency_label);
   for (const LatencyCurve& curve : curves)
-    picture.content += drawn(curve, series_of(heat, *curve.runner), across, up);
+    picture.content += drawn(curve, series_of(load_case, *curve.contestant), across, up);
   double y = kPlotBottom + 40;
   for (const LatencyCurve& curve : curves) {
-    picture.content += name_row(series_of(heat, *curve.runner), y, shown_name(*curve.runner),
-                                note_of_latency(*curve.runner));
+    picture.content += name_row(series_of(load_case, *curve.contestant), y, shown_name(*curve.contestant),
+                                note_of_latency(*curve.contestant));
     y += kLegendRow;
   }
   return picture;

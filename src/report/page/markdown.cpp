@@ -62,15 +62,15 @@ std::string md_code(std::string_view kind, std::string_view code) {
 std::string md_checks(const Document& document) {
   std::string text;
   std::size_t passed = 0;
-  for (const Heat& heat : document.heats)
-    for (const Finding& finding : heat.findings) {
-      if (finding.verdict == Verdict::PASS) {
+  for (const Case& load_case : document.cases)
+    for (const Check& check : load_case.checks) {
+      if (check.verdict == Verdict::PASS) {
         ++passed;
         continue;
       }
-      const std::string where = document.heats.size() > 1 ? md(heat.name) + ", " : "";
-      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", word_of(finding.verdict), where, finding.id,
-                          md(finding.title), md(finding.detail), remedy_of(finding.id));
+      const std::string where = document.cases.size() > 1 ? md(load_case.name) + ", " : "";
+      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", word_of(check.verdict), where, check.id,
+                          md(check.title), md(check.detail), remedy_of(check.id));
     }
   if (text.empty()) return fmt::format("All {} passed.\n", counted(passed, "check"));
   return fmt::format("{}\n{} passed.\n", text, counted(passed, "check"));
@@ -87,10 +87,10 @@ std::string md_sentences(std::string_view verdict, std::string_view indent, std:
 
 // Returns the verdict; with several cases a list of theirs.
 std::string md_verdict(const Document& document) {
-  if (document.heats.size() == 1) return md_sentences(document.verdict, "", "**") + "\n";
+  if (document.cases.size() == 1) return md_sentences(document.verdict, "", "**") + "\n";
   std::string list;
-  for (const Heat& heat : document.heats)
-    list += fmt::format("- **{}**: {}\n", md(heat.name), md_sentences(heat.verdict, "  ", ""));
+  for (const Case& load_case : document.cases)
+    list += fmt::format("- **{}**: {}\n", md(load_case.name), md_sentences(load_case.verdict, "  ", ""));
   return list;
 }
 
@@ -113,10 +113,11 @@ std::string markdown_text(const Document& document) {
   for (const Threshold& threshold : document.thresholds)
     if (!document.exit_reason.contains(threshold.sentence)) text += md(threshold.sentence) + "\n\n";
   std::vector<Table> tables;
-  for (const Heat& heat : document.heats) {
-    text += document.heats.size() > 1 ? fmt::format("{} ({})\n\n", md(heading_of(heat)), md(heat.load))
-                                      : fmt::format("{}\n\n", md(heat.load));
-    text += md_table(tables.emplace_back(results_of(heat))) + "\n";
+  for (const Case& load_case : document.cases) {
+    text += document.cases.size() > 1
+                ? fmt::format("{} ({})\n\n", md(heading_of(load_case)), md(load_case.load))
+                : fmt::format("{}\n\n", md(load_case.load));
+    text += md_table(tables.emplace_back(results_of(load_case))) + "\n";
   }
   const std::vector<std::string> marks = marks_in(tables);
   for (const std::string& mark : marks) text += md(mark) + "\n";

@@ -21,28 +21,28 @@ struct RatioWords {
 
 // One line of the picture.
 struct RatioRow {
-  const Runner* runner = nullptr;
+  const Contestant* contestant = nullptr;
   std::vector<RoundRatio> dots{};
 };
 
-std::vector<RatioRow> rows_of_ratios(const Heat& heat, RatioOf of) {
+std::vector<RatioRow> rows_of_ratios(const Case& load_case, RatioOf of) {
   std::vector<RatioRow> rows;
-  const auto add = [&](const Runner& runner) {
-    if (runner.name != heat.reference && ratio_of(heat, runner, of) != nullptr)
-      rows.push_back({&runner, round_ratios(heat, runner, of)});
+  const auto add = [&](const Contestant& contestant) {
+    if (contestant.name != load_case.reference && ratio_of(load_case, contestant, of) != nullptr)
+      rows.push_back({&contestant, round_ratios(load_case, contestant, of)});
   };
-  for (const Runner* runner : heat.contestants()) add(*runner);
-  for (const Runner& runner : heat.runners)
-    if (runner.kind == Kind::again) add(runner);
+  for (const Contestant* contestant : load_case.rows()) add(*contestant);
+  for (const Contestant& contestant : load_case.contestants)
+    if (contestant.kind == Kind::again) add(contestant);
   return rows;
 }
 
-Scale scale_of_ratios(const Heat& heat, const std::vector<RatioRow>& rows, RatioOf of) {
+Scale scale_of_ratios(const Case& load_case, const std::vector<RatioRow>& rows, RatioOf of) {
   std::vector<double> values{1};
   for (const RatioRow& row : rows) {
-    const Measured& ratio = *ratio_of(heat, *row.runner, of);
+    const Measured& ratio = *ratio_of(load_case, *row.contestant, of);
     for (const RoundRatio& dot : row.dots) values.push_back(dot.ratio);
-    if (is_of_two_bounds(heat, *row.runner, of)) continue;
+    if (is_of_two_bounds(load_case, *row.contestant, of)) continue;
     values.push_back(ratio.value);
     if (has_interval(ratio)) values.insert(values.end(), {*ratio.low, *ratio.high});
   }
@@ -81,28 +81,29 @@ Markup interval_of(const Scale& scale, const Measured& ratio, std::size_t series
          stroke(series, right, y - 5, right, y + 5, 2, "");
 }
 
-Markup row_of_ratios(const Heat& heat, const RatioRow& row, RatioOf of, const Scale& scale, double top) {
-  const Measured& ratio = *ratio_of(heat, *row.runner, of);
-  const std::size_t series = series_of(heat, *row.runner);
-  const std::string note = ratio_text(heat, *row.runner, of);
-  Markup markup = name_row(series, top + 15, shown_name(*row.runner), note);
+Markup row_of_ratios(const Case& load_case, const RatioRow& row, RatioOf of, const Scale& scale, double top) {
+  const Measured& ratio = *ratio_of(load_case, *row.contestant, of);
+  const std::size_t series = series_of(load_case, *row.contestant);
+  const std::string note = ratio_text(load_case, *row.contestant, of);
+  Markup markup = name_row(series, top + 15, shown_name(*row.contestant), note);
   double step = 0;
   for (const RoundRatio& dot : row.dots) {
     const std::string title =
-        fmt::format("{}, round {}: {}", row.runner->name, dot.round, race::ratio_words(dot.ratio, 4));
+        fmt::format("{}, round {}: {}", row.contestant->name, dot.round, race::ratio_words(dot.ratio, 4));
     markup += mark(series, scale.at(dot.ratio), top + 26 + step, 2.6, title, dot.ratio, true);
     step = step < 7 ? step + 4 : 0;  // so that dots beside each other are seen
   }
-  if (is_of_two_bounds(heat, *row.runner, of)) return markup;
+  if (is_of_two_bounds(load_case, *row.contestant, of)) return markup;
   markup += interval_of(scale, ratio, series, top + 45);
   return markup +
-         mark(series, scale.at(ratio.value), top + 45, 5, row.runner->name + ": " + note, ratio.value);
+         mark(series, scale.at(ratio.value), top + 45, 5, row.contestant->name + ": " + note, ratio.value);
 }
 
-std::optional<Picture> picture_of_ratios(const Heat& heat, RatioOf of, double precision, RatioWords said) {
-  const std::vector<RatioRow> rows = rows_of_ratios(heat, of);
+std::optional<Picture> picture_of_ratios(const Case& load_case, RatioOf of, double precision,
+                                         RatioWords said) {
+  const std::vector<RatioRow> rows = rows_of_ratios(load_case, of);
   if (rows.empty()) return std::nullopt;
-  const Scale scale = scale_of_ratios(heat, rows, of);
+  const Scale scale = scale_of_ratios(load_case, rows, of);
   const double bottom = kTop + kRowHeight * static_cast<double>(rows.size()) + 6;
   Picture picture{.name = std::move(said.name),
                   .caption = std::move(said.caption),
@@ -111,7 +112,8 @@ std::optional<Picture> picture_of_ratios(const Heat& heat, RatioOf of, double pr
   picture.content = horizontal_axis(scale, bottom - 4, bottom, kRatioTicks, plain_label);
   double top = kTop;
   for (const RatioRow& row : rows) {
-    picture.content += ground_of_ratios(scale, top, precision) + row_of_ratios(heat, row, of, scale, top);
+    picture.content +=
+        ground_of_ratios(scale, top, precision) + row_of_ratios(load_case, row, of, scale, top);
     top += kRowHeight;
   }
   picture.content += words({.x = kMargin, .y = bottom + 34, .faint = true}, "← " + said.below);
@@ -120,11 +122,12 @@ std::optional<Picture> picture_of_ratios(const Heat& heat, RatioOf of, double pr
   return picture;
 }
 
-std::string how_of(const Heat& heat, double precision, std::string_view better) {
-  const bool twice = std::ranges::find(heat.runners, Kind::again, &Runner::kind) != heat.runners.end();
+std::string how_of(const Case& load_case, double precision, std::string_view better) {
+  const bool twice =
+      std::ranges::find(load_case.contestants, Kind::again, &Contestant::kind) != load_case.contestants.end();
   std::string how = fmt::format(
       "1 is {}; {} is better. Hollow marks are generations, the bar is the interval of the ratio.",
-      heat.reference, better);
+      load_case.reference, better);
   if (precision > 0)
     how += fmt::format(" Grey: equal within {}.", race::percent(precision, precision < 0.01 ? 1 : 0));
   return how + (twice ? " \"(again)\" is the reference against itself." : "");
@@ -132,29 +135,30 @@ std::string how_of(const Heat& heat, double precision, std::string_view better) 
 
 }  // namespace
 
-std::optional<Picture> ratio_picture(const Heat& heat, double precision) {
-  if (heat.by_latency())
+std::optional<Picture> ratio_picture(const Case& load_case, double precision) {
+  if (load_case.by_latency())
     return picture_of_ratios(
-        heat, RatioOf::ranking, precision,
+        load_case, RatioOf::ranking, precision,
         {.name = "latency-ratio",
-         .caption = fmt::format("Latency ({}), ratio to {}", heat.ranked_by, heat.reference),
-         .how = how_of(heat, precision, "to the left"),
+         .caption = fmt::format("Latency ({}), ratio to {}", load_case.ranked_by, load_case.reference),
+         .how = how_of(load_case, precision, "to the left"),
          .below = "shorter",
          .above = "longer"});
-  return picture_of_ratios(heat, RatioOf::ranking, precision,
+  return picture_of_ratios(load_case, RatioOf::ranking, precision,
                            {.name = "throughput-ratio",
-                            .caption = fmt::format("Throughput, ratio to {}", heat.reference),
-                            .how = how_of(heat, precision, "to the right"),
+                            .caption = fmt::format("Throughput, ratio to {}", load_case.reference),
+                            .how = how_of(load_case, precision, "to the right"),
                             .below = "slower",
                             .above = "faster"});
 }
 
-std::optional<Picture> cost_ratio_picture(const Heat& heat, double precision) {
-  const char* const of = heat.moves_files ? "CPU time of a file, both sides" : "Server CPU time of a message";
-  return picture_of_ratios(heat, RatioOf::cost, precision,
+std::optional<Picture> cost_ratio_picture(const Case& load_case, double precision) {
+  const char* const of =
+      load_case.moves_files ? "CPU time of a file, both sides" : "Server CPU time of a message";
+  return picture_of_ratios(load_case, RatioOf::cost, precision,
                            {.name = "cost-ratio",
-                            .caption = fmt::format("{}, ratio to {}", of, heat.reference),
-                            .how = how_of(heat, precision, "to the left"),
+                            .caption = fmt::format("{}, ratio to {}", of, load_case.reference),
+                            .how = how_of(load_case, precision, "to the left"),
                             .below = "cheaper",
                             .above = "more expensive"});
 }

@@ -6,56 +6,56 @@
 namespace joust::report::page {
 namespace {
 
-std::optional<double> value_of(const Heat& heat, const Generation& generation, RatioOf of) {
-  if (of == RatioOf::cost) return generation.cost;
-  if (!heat.by_latency()) return generation.throughput;
-  const auto found = generation.latency_ns.find(heat.ranked_by);
-  return found == generation.latency_ns.end() ? std::nullopt : std::optional(found->second);
+std::optional<double> value_of(const Case& load_case, const Trial& trial, RatioOf of) {
+  if (of == RatioOf::cost) return trial.cost;
+  if (!load_case.by_latency()) return trial.throughput;
+  const auto found = trial.latency_ns.find(load_case.ranked_by);
+  return found == trial.latency_ns.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace
 
-const Measured* ratio_of(const Heat& heat, const Runner& runner, RatioOf of) {
-  return runner.figure(of == RatioOf::cost ? "cost_ratio" : heat.ratio_key());
+const Measured* ratio_of(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  return contestant.figure(of == RatioOf::cost ? "cost_ratio" : load_case.ratio_key());
 }
 
-std::vector<RoundRatio> round_ratios(const Heat& heat, const Runner& runner, RatioOf of) {
-  const Runner* const reference = heat.find(heat.reference);
+std::vector<RoundRatio> round_ratios(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  const Contestant* const reference = load_case.find(load_case.reference);
   std::vector<RoundRatio> ratios;
   if (reference == nullptr) return ratios;
-  for (const Generation& one : runner.generations) {
-    const auto same = std::ranges::find(reference->generations, one.round, &Generation::round);
-    if (same == reference->generations.end()) continue;
-    const auto value = value_of(heat, one, of), base = value_of(heat, *same, of);
+  for (const Trial& one : contestant.trials) {
+    const auto same = std::ranges::find(reference->trials, one.round, &Trial::round);
+    if (same == reference->trials.end()) continue;
+    const auto value = value_of(load_case, one, of), base = value_of(load_case, *same, of);
     if (value && base && *value > 0 && *base > 0) ratios.push_back({one.round, *value / *base});
   }
   return ratios;
 }
 
-bool is_of_two_bounds(const Heat& heat, const Runner& runner, RatioOf of) {
-  const Runner* const reference = heat.find(heat.reference);
-  return of == RatioOf::ranking && !heat.by_latency() && runner.kind == Kind::contestant && runner.at_least &&
-         reference != nullptr && reference != &runner && reference->at_least;
+bool is_of_two_bounds(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  const Contestant* const reference = load_case.find(load_case.reference);
+  return of == RatioOf::ranking && !load_case.by_latency() && contestant.kind == Kind::contestant &&
+         contestant.at_least && reference != nullptr && reference != &contestant && reference->at_least;
 }
 
-std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of) {
-  if (is_of_two_bounds(heat, runner, of)) return "two bounds: no ratio";
-  const std::string text = ratio_with_interval(*ratio_of(heat, runner, of));
-  if (of == RatioOf::cost || heat.by_latency() || runner.kind != Kind::contestant) return text;
-  const Runner* const reference = heat.find(heat.reference);
-  if (runner.at_least && &runner != reference) return "≥ " + text;
-  return (reference != nullptr && reference != &runner && reference->at_least ? "≤ " : "") + text;
+std::string ratio_text(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  if (is_of_two_bounds(load_case, contestant, of)) return "two bounds: no ratio";
+  const std::string text = ratio_with_interval(*ratio_of(load_case, contestant, of));
+  if (of == RatioOf::cost || load_case.by_latency() || contestant.kind != Kind::contestant) return text;
+  const Contestant* const reference = load_case.find(load_case.reference);
+  if (contestant.at_least && &contestant != reference) return "≥ " + text;
+  return (reference != nullptr && reference != &contestant && reference->at_least ? "≤ " : "") + text;
 }
 
-std::string shown_name(const Runner& runner) {
-  const bool unranked = runner.kind == Kind::contestant && !runner.ranked && !runner.at_least;
-  return unranked ? runner.name + " (not ranked)" : runner.name;
+std::string shown_name(const Contestant& contestant) {
+  const bool unranked = contestant.kind == Kind::contestant && !contestant.ranked && !contestant.at_least;
+  return unranked ? contestant.name + " (not ranked)" : contestant.name;
 }
 
-std::size_t series_of(const Heat& heat, const Runner& runner) {
-  const std::string& name = runner.kind == Kind::again ? heat.reference : runner.name;
+std::size_t series_of(const Case& load_case, const Contestant& contestant) {
+  const std::string& name = contestant.kind == Kind::again ? load_case.reference : contestant.name;
   std::size_t series = 0;
-  for (const Runner& one : heat.runners) {
+  for (const Contestant& one : load_case.contestants) {
     if (one.kind != Kind::contestant) continue;
     if (one.name == name) return series;
     ++series;

@@ -17,24 +17,24 @@ struct RoundRatio {
 };
 
 // Returns the ratio of a contestant to the reference; null if there is none.
-const Measured* ratio_of(const Heat& heat, const Runner& runner, RatioOf of);
+const Measured* ratio_of(const Case& load_case, const Contestant& contestant, RatioOf of);
 
 // Returns the ratio in each generation that both the contestant and the reference have. Their geometric mean
 // is the ratio of the race.
-std::vector<RoundRatio> round_ratios(const Heat& heat, const Runner& runner, RatioOf of);
+std::vector<RoundRatio> round_ratios(const Case& load_case, const Contestant& contestant, RatioOf of);
 
 // Returns whether the ratio is one of two lower bounds, which says nothing.
-bool is_of_two_bounds(const Heat& heat, const Runner& runner, RatioOf of);
+bool is_of_two_bounds(const Case& load_case, const Contestant& contestant, RatioOf of);
 
 // Formats the ratio to the reference with its interval: "≥ 1.56 (1.49 to 1.62)" if it is a lower bound, "≤ "
 // if the reference is one. The entry has a ratio.
-std::string ratio_text(const Heat& heat, const Runner& runner, RatioOf of);
+std::string ratio_text(const Case& load_case, const Contestant& contestant, RatioOf of);
 
 // Returns the name, with a remark if the contestant is not ranked.
-std::string shown_name(const Runner& runner);
+std::string shown_name(const Contestant& contestant);
 
 // Returns the number of a contestant within its case, for its colour and shape. The reference's second entry
 // has that of the reference.
-std::size_t series_of(const Heat& heat, const Runner& runner);
+std::size_t series_of(const Case& load_case, const Contestant& contestant);
 
 }  // namespace joust::report::page

@@ -21,62 +21,66 @@ std::string place_words(const std::optional<Place>& place) {
                                      : fmt::format("{}-{}", place->first, place->last);
 }
 
-std::string cell_of(const Runner& runner, std::string_view key) {
-  const Measured* const figure = runner.figure(key);
+std::string cell_of(const Contestant& contestant, std::string_view key) {
+  const Measured* const figure = contestant.figure(key);
   return figure == nullptr ? kNone : figure_text(figure->value, figure_row(key).unit);
 }
 
 // Marks a percentile that few samples lie beyond.
-std::string percentile_cell(const Runner& runner, const std::string& percentile) {
-  const Measured* const figure = runner.percentile(percentile);
+std::string percentile_cell(const Contestant& contestant, const std::string& percentile) {
+  const Measured* const figure = contestant.percentile(percentile);
   const std::string text = figure == nullptr ? kNone : figure_text(figure->value, Unit::ns);
-  return (text != kNone && runner.few_beyond.contains(percentile) ? "~" : "") + text;
+  return (text != kNone && contestant.few_beyond.contains(percentile) ? "~" : "") + text;
 }
 
-std::string ratio_cell(const Heat& heat, const Runner& runner, RatioOf of) {
-  const Measured* const ratio = ratio_of(heat, runner, of);
+std::string ratio_cell(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  const Measured* const ratio = ratio_of(load_case, contestant, of);
   if (ratio == nullptr) return kNone;
-  if (runner.name == heat.reference) return "1";
-  return is_of_two_bounds(heat, runner, of) ? kNone : ratio_text(heat, runner, of);
+  if (contestant.name == load_case.reference) return "1";
+  return is_of_two_bounds(load_case, contestant, of) ? kNone : ratio_text(load_case, contestant, of);
 }
 
-std::string throughput_cell(const Runner& runner) {
-  const std::string mark = runner.has_result() ? bound_mark(runner.at_least, runner.limit_unknown) : "";
-  return mark + cell_of(runner, "throughput_per_s");
+std::string throughput_cell(const Contestant& contestant) {
+  const std::string mark =
+      contestant.has_result() ? bound_mark(contestant.at_least, contestant.limit_unknown) : "";
+  return mark + cell_of(contestant, "throughput_per_s");
 }
 
-std::string name_cell(const Heat& heat, const Runner& runner) {
-  if (!runner.has_result()) return fmt::format("{} (no result: {})", runner.name, runner.reason);
-  if (!runner.ranked && !runner.at_least)
-    return fmt::format("{} (not ranked: {})", runner.name, runner.reason);
-  return runner.name == heat.reference ? runner.name + " (reference)" : runner.name;
+std::string name_cell(const Case& load_case, const Contestant& contestant) {
+  if (!contestant.has_result()) return fmt::format("{} (no result: {})", contestant.name, contestant.reason);
+  if (!contestant.ranked && !contestant.at_least)
+    return fmt::format("{} (not ranked: {})", contestant.name, contestant.reason);
+  return contestant.name == load_case.reference ? contestant.name + " (reference)" : contestant.name;
 }
 
 }  // namespace
 
-const FigureRow& first_figure_of(const Heat& heat) {
-  if (heat.by_latency()) return figure_row("latency_ns." + heat.ranked_by);
-  return figure_row(heat.moves_files ? "mb_per_s" : "throughput_per_s");
+const FigureRow& first_figure_of(const Case& load_case) {
+  if (load_case.by_latency()) return figure_row("latency_ns." + load_case.ranked_by);
+  return figure_row(load_case.moves_files ? "mb_per_s" : "throughput_per_s");
 }
 
-Table results_of(const Heat& heat) {
-  const bool files = heat.moves_files;
-  TableOf<Runner> columns;
+Table results_of(const Case& load_case) {
+  const bool files = load_case.moves_files;
+  TableOf<Contestant> columns;
   const auto add_figure = [&](const char* title, const char* key) {
-    columns.add({.title = title}, [=](const Runner& runner) { return cell_of(runner, key); });
+    columns.add({.title = title}, [=](const Contestant& contestant) { return cell_of(contestant, key); });
   };
   const auto add_ratio = [&](const std::string& title, RatioOf of) {
-    columns.add({.title = title}, [=, &heat](const Runner& runner) { return ratio_cell(heat, runner, of); });
+    columns.add({.title = title}, [=, &load_case](const Contestant& contestant) {
+      return ratio_cell(load_case, contestant, of);
+    });
   };
   const auto add_percentile = [&](const std::string& name) {
-    columns.add({.title = name}, [=](const Runner& runner) { return percentile_cell(runner, name); });
+    columns.add({.title = name},
+                [=](const Contestant& contestant) { return percentile_cell(contestant, name); });
   };
   columns.table.leading = 2;
-  columns.add({.title = "place"}, [](const Runner& runner) { return place_words(runner.place); });
+  columns.add({.title = "place"}, [](const Contestant& contestant) { return place_words(contestant.place); });
   columns.add({.title = "contestant", .text = true},
-              [&](const Runner& runner) { return name_cell(heat, runner); });
-  columns.add({.title = heat.unit() + std::string("s/s")}, throughput_cell);
-  add_ratio(heat.by_latency() ? "ratio of " + heat.ranked_by : "ratio", RatioOf::ranking);
+              [&](const Contestant& contestant) { return name_cell(load_case, contestant); });
+  columns.add({.title = load_case.unit() + std::string("s/s")}, throughput_cell);
+  add_ratio(load_case.by_latency() ? "ratio of " + load_case.ranked_by : "ratio", RatioOf::ranking);
   if (files)
     add_figure("CPU us/file", "cost_us_per_message");
   else
@@ -90,24 +94,27 @@ Table results_of(const Heat& heat) {
     add_percentile("p99");
   }
   add_figure("max", "latency_ns.max");
-  for (const Runner* runner : heat.contestants()) columns.row(*runner);
+  for (const Contestant* contestant : load_case.rows()) columns.row(*contestant);
   return std::move(columns.table);
 }
 
-Table resources_of(const Heat& heat) {
-  TableOf<Runner> columns;
-  columns.add({.title = "contestant", .text = true}, [](const Runner& runner) { return runner.name; });
+Table resources_of(const Case& load_case) {
+  TableOf<Contestant> columns;
+  columns.add({.title = "contestant", .text = true},
+              [](const Contestant& contestant) { return contestant.name; });
   const auto add_sides = [&](const std::string& title, const std::string& server, const std::string& client) {
-    columns.add({.title = title + ", server"}, [=](const Runner& runner) { return cell_of(runner, server); });
-    columns.add({.title = title + ", client"}, [=](const Runner& runner) { return cell_of(runner, client); });
+    columns.add({.title = title + ", server"},
+                [=](const Contestant& contestant) { return cell_of(contestant, server); });
+    columns.add({.title = title + ", client"},
+                [=](const Contestant& contestant) { return cell_of(contestant, client); });
   };
-  const std::string each = std::string("/") + heat.unit();
+  const std::string each = std::string("/") + load_case.unit();
   add_sides("memory", "peak_memory_bytes.server", "peak_memory_bytes.client");
   add_sides("system calls" + each, "system_calls_per_message.server", "system_calls_per_message.client");
   add_sides("context switches" + each, "switches_per_message.server", "switches_per_message.client");
   add_sides("CPU in use", "server_utilisation", "client_utilisation");
-  for (const Runner* runner : heat.contestants())
-    if (runner->has_result()) columns.row(*runner);
+  for (const Contestant* contestant : load_case.rows())
+    if (contestant->has_result()) columns.row(*contestant);
   return std::move(columns.table);
 }
 
@@ -115,47 +122,48 @@ namespace {
 
 // Returns the contestants of the matrix. A pair that occurs several times has its own name in the place of
 // the server's, so that all of them are shown.
-std::vector<Crossing> crossings_of(const Heat& heat) {
+std::vector<Crossing> crossings_of(const Case& load_case) {
   std::vector<Crossing> all;
-  for (std::size_t i = 0; i < heat.runners.size(); ++i) {
-    const Runner& runner = heat.runners[i];
-    if (runner.kind != Kind::contestant || runner.server.empty() || runner.client.empty()) continue;
+  for (std::size_t i = 0; i < load_case.contestants.size(); ++i) {
+    const Contestant& contestant = load_case.contestants[i];
+    if (contestant.kind != Kind::contestant || contestant.server.empty() || contestant.client.empty())
+      continue;
     const bool taken = std::ranges::any_of(all, [&](const Crossing& other) {
-      return other.client == runner.client && other.server == runner.server;
+      return other.client == contestant.client && other.server == contestant.server;
     });
-    all.push_back({runner.client, taken ? runner.name : runner.server, i});
+    all.push_back({contestant.client, taken ? contestant.name : contestant.server, i});
   }
   drop_lonely(all);
   return all;
 }
 
-std::string crossing_cell(const Runner& runner, const FigureRow& figure) {
-  const std::string text = cell_of(runner, figure.key);
+std::string crossing_cell(const Contestant& contestant, const FigureRow& figure) {
+  const std::string text = cell_of(contestant, figure.key);
   if (text == kNone) return text;
-  if (!runner.is_sound()) return fmt::format("({})", text);
+  if (!contestant.is_sound()) return fmt::format("({})", text);
   const bool is_rate = figure.unit == Unit::per_s;
-  return (is_rate ? bound_mark(runner.at_least, runner.limit_unknown) : "") + text;
+  return (is_rate ? bound_mark(contestant.at_least, contestant.limit_unknown) : "") + text;
 }
 
 }  // namespace
 
-std::vector<TitledTable> matrices_of(const Heat& heat) {
+std::vector<TitledTable> matrices_of(const Case& load_case) {
   std::vector<TitledTable> tables;
-  const std::vector<Crossing> all = heat.point ? std::vector<Crossing>() : crossings_of(heat);
+  const std::vector<Crossing> all = load_case.point ? std::vector<Crossing>() : crossings_of(load_case);
   if (all.empty()) return tables;
-  for (const FigureRow* figure : {&first_figure_of(heat), &figure_row("server_cpu_us_per_message")}) {
+  for (const FigureRow* figure : {&first_figure_of(load_case), &figure_row("server_cpu_us_per_message")}) {
     const std::string unit =
-        figure->unit == Unit::per_s ? fmt::format("{}s/s", heat.unit()) : unit_text(figure->unit);
-    Table table =
-        crossed(all, [&](std::size_t number) { return crossing_cell(heat.runners[number], *figure); });
+        figure->unit == Unit::per_s ? fmt::format("{}s/s", load_case.unit()) : unit_text(figure->unit);
+    Table table = crossed(
+        all, [&](std::size_t number) { return crossing_cell(load_case.contestants[number], *figure); });
     table.columns.front().text = true;
     tables.push_back({fmt::format("{}, {}", figure->name, unit), std::move(table)});
   }
   return tables;
 }
 
-std::string heading_of(const Heat& heat) {
-  return heat.title.empty() ? heat.name : fmt::format("{}: {}", heat.name, heat.title);
+std::string heading_of(const Case& load_case) {
+  return load_case.title.empty() ? load_case.name : fmt::format("{}: {}", load_case.name, load_case.title);
 }
 
 std::vector<std::string> marks_in(std::span<const Table> tables) {
@@ -182,15 +190,15 @@ namespace {
 // The tables that users can ask for.
 struct NamedTables {
   const char* name;
-  std::vector<TitledTable> (*of)(const Heat& heat);
+  std::vector<TitledTable> (*of)(const Case& load_case);
 };
 constexpr NamedTables kTables[] = {{"results",
-                                    [](const Heat& heat) {
-                                      return std::vector<TitledTable>{{"", results_of(heat)}};
+                                    [](const Case& load_case) {
+                                      return std::vector<TitledTable>{{"", results_of(load_case)}};
                                     }},
                                    {"resources",
-                                    [](const Heat& heat) {
-                                      return std::vector<TitledTable>{{"", resources_of(heat)}};
+                                    [](const Case& load_case) {
+                                      return std::vector<TitledTable>{{"", resources_of(load_case)}};
                                     }},
                                    {"matrix", matrices_of}};
 
@@ -206,11 +214,11 @@ std::string table_text(const Document& document, std::string_view name, const Te
   std::string text;
   const auto* const found = std::ranges::find(kTables, name, &NamedTables::name);
   if (found == std::end(kTables)) return text;
-  for (const Heat& heat : document.heats)
-    for (auto& [title, table] : found->of(heat)) {
+  for (const Case& load_case : document.cases)
+    for (auto& [title, table] : found->of(load_case)) {
       if (table.empty()) continue;
       std::vector<std::string> headings;
-      if (document.heats.size() > 1) headings.push_back(heading_of(heat));
+      if (document.cases.size() > 1) headings.push_back(heading_of(load_case));
       if (!title.empty()) headings.push_back(title);
       table.notes = marks_in({&table, 1});
       if (!text.empty()) text += "\n";
