@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -436,6 +437,17 @@ std::vector<SeriesPoint> Tables::series_of_result(std::int64_t id) {
 }
 
 }  // namespace
+
+std::string default_path() {
+  const auto variable = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  const std::string state = variable("XDG_STATE_HOME"), home = variable("HOME");
+  if (state.starts_with('/')) return state + "/joust/history.db";  // a relative one counts as none
+  if (home.empty()) throw std::runtime_error("neither HOME nor XDG_STATE_HOME says where the history is");
+  return home + "/.local/state/joust/history.db";
+}
 
 std::unique_ptr<Store> open_store(const std::string& path) {
   return std::make_unique<Tables>(path);
