@@ -11,7 +11,7 @@
 #include "load/settings.hpp"
 #include "report/golden.hpp"
 #include "report/race_document.hpp"
-#include "report/search_json.hpp"
+#include "report/search_report.hpp"
 
 namespace joust::report {
 

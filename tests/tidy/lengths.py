@@ -21,7 +21,7 @@ ALONE = {
     "engines/select.hpp": "the poller of an engine's page, and an engine that waits with it",
     "hosting/timer_slack.hpp": "what systems differ in",
     "load/request_writer.hpp": "its user would be too long",
-    "report/search_json.hpp": "what a report says is made in its room",
+    "report/search_report.hpp": "what a report says is made in its room",
     "secure/": "duties of a secret's life, each to be read alone",
 }
 

@@ -25,8 +25,7 @@
 #include "measure/usage.hpp"
 #include "report/facts_json.hpp"
 #include "report/load_text.hpp"
-#include "report/search_json.hpp"
-#include "report/search_text.hpp"
+#include "report/search_report.hpp"
 #include "report/text.hpp"
 
 namespace joust {
