@@ -10,9 +10,7 @@
 #include "race/figures/wording.hpp"
 #include "race/set_up/placement.hpp"
 #include "race/set_up/rates.hpp"
-#include "report/race_folded.hpp"
-#include "report/race_matrix.hpp"
-#include "report/race_sweep.hpp"
+#include "report/race_comparisons.hpp"
 #include "report/race_tables.hpp"
 
 namespace joust::report {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/race_matrix.hpp"
+#include "report/race_comparisons.hpp"
 
 #include <gtest/gtest.h>
 
