@@ -43,22 +43,13 @@ constexpr std::size_t kBarColumns = 20;
 
 // Returns the rows of a table, in their order.
 Rows rows_of(const CaseResult& one) {
-  Rows rows, ordered;
-  std::vector<RowFacts> facts;
-  for (const Entry& entry : one.entries) {
-    if (!entry.is_contestant()) continue;
-    const auto figure = median(race::ranked_figure(one, entry));
-    RowFacts& row = facts.emplace_back();
-    row.is_ranked = entry.ranked || entry.at_least;
-    row.is_bound = entry.may_be_faster() && !one.ranked_by_latency();
-    row.has_place = entry.place.has_value();
-    if (figure) row.figure = one.ranked_by_latency() ? *figure : -*figure;
-    row.cost = median(entry.summary.cost_us_per_message);
-    row.has_cost_place = entry.cost_place.has_value();
-    rows.push_back(&entry);
-  }
-  for (const std::size_t number : row_order(facts)) ordered.push_back(rows[number]);
-  return ordered;
+  Rows rows;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant()) rows.push_back(&entry);
+  return in_row_order(
+      rows, one.ranked_by_latency(),
+      [&](const Entry& entry) { return median(race::ranked_figure(one, entry)); },
+      [](const Entry& entry) { return median(entry.summary.cost_us_per_message); });
 }
 
 Rows measured_rows_of(const CaseResult& one) {
@@ -73,20 +64,8 @@ bool any_has(const Rows& rows, std::optional<Figure> race::Summary::*figure) {
   return std::ranges::any_of(rows, [&](const Entry* entry) { return (entry->summary.*figure).has_value(); });
 }
 
-// "1", or "1-3" where only a range is known.
-std::string place_text(const std::optional<stats::Places>& places) {
-  if (!places) return kNone;
-  return places->first == places->last ? fmt::format("{}", places->first)
-                                       : fmt::format("{}-{}", places->first, places->last);
-}
-
 std::string share_text(double share) {
   return race::percent(std::min(1.0, share));
-}
-
-// Formats a percentile: "4.83 ms", or "~4.83 ms" when few samples lie beyond it.
-std::string percentile_text(const std::optional<double>& value, bool few) {
-  return (value && few ? "~" : "") + or_none(value, format_ns);
 }
 
 std::string latency_of_rounds_text(const Entry& entry, const race::LatencyFigure& figure) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "report/row_order.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
+
+#include "base/units.hpp"
 
 namespace joust::report {
 
@@ -26,6 +30,17 @@ std::vector<std::size_t> row_order(std::span<const RowFacts> rows) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, key);
   return order;
+}
+
+std::string place_text(const std::optional<stats::Places>& places, std::string_view none,
+                       std::string_view to) {
+  if (!places) return std::string(none);
+  return places->first == places->last ? fmt::format("{}", places->first)
+                                       : fmt::format("{}{}{}", places->first, to, places->last);
+}
+
+std::string percentile_text(const std::optional<double>& ns, bool few_beyond) {
+  return (ns && few_beyond ? "~" : "") + or_none(ns, format_ns);
 }
 
 const char* bound_mark(bool at_least, bool limit_unknown) {

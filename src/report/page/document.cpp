@@ -372,22 +372,15 @@ std::vector<const Contestant*> Case::rows() const {
   std::vector<const Contestant*> all;
   for (const Contestant& contestant : contestants)
     if (contestant.kind == Kind::contestant) all.push_back(&contestant);
-  const std::string key = by_latency() ? "latency_ns.intervals." + ranked_by : "throughput_per_s";
-  std::vector<RowFacts> facts;
-  for (const Contestant* contestant : all) {
-    const Measured* const figure = contestant->figure(key);
-    const Measured* const cost = contestant->figure("cost_us_per_message");
-    RowFacts& row = facts.emplace_back();
-    row.is_ranked = contestant->is_sound();
-    row.is_bound = contestant->may_be_faster() && !by_latency();
-    row.has_place = contestant->place.has_value();
-    if (figure != nullptr) row.figure = by_latency() ? figure->value : -figure->value;
-    if (cost != nullptr) row.cost = cost->value;
-    row.has_cost_place = contestant->cost_place.has_value();
-  }
-  std::vector<const Contestant*> ordered;
-  for (const std::size_t number : row_order(facts)) ordered.push_back(all[number]);
-  return ordered;
+  const auto figure_of = [](const std::string& key) {
+    return [key](const Contestant& contestant) {
+      const Measured* const figure = contestant.figure(key);
+      return figure == nullptr ? std::nullopt : std::optional(figure->value);
+    };
+  };
+  return in_row_order(all, by_latency(),
+                      figure_of(by_latency() ? "latency_ns.intervals." + ranked_by : "throughput_per_s"),
+                      figure_of("cost_us_per_message"));
 }
 
 std::string Case::ratio_key() const {

@@ -74,7 +74,6 @@ struct CpuTime {
   double user_s = 0, system_s = 0;
 };
 
-using Place = stats::Places;
 using Kind = race::EntryKind;
 using Verdict = report::document::Verdict;
 using Check = report::document::Check;
@@ -85,7 +84,7 @@ struct Contestant {
   Kind kind = Kind::contestant;
   bool ranked = false, at_least = false, limit_unknown = false;
   std::string server{}, client{};  // "epoll:trigger=level"; empty for programs that are not joust's engines
-  std::optional<Place> place{}, cost_place{};
+  std::optional<stats::Places> place{}, cost_place{};
   Figures figures{};
   std::set<std::string, std::less<>> few_beyond{};  // percentiles that few samples lie beyond: "p999"
   std::vector<Trial> trials{};

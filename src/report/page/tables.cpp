@@ -15,22 +15,15 @@
 namespace joust::report::page {
 namespace {
 
-std::string place_words(const std::optional<Place>& place) {
-  if (!place) return kNone;
-  return place->first == place->last ? fmt::format("{}", place->first)
-                                     : fmt::format("{}-{}", place->first, place->last);
-}
-
 std::string cell_of(const Contestant& contestant, std::string_view key) {
   const Measured* const figure = contestant.figure(key);
   return figure == nullptr ? kNone : figure_text(figure->value, figure_row(key).unit);
 }
 
-// Marks a percentile that few samples lie beyond.
 std::string percentile_cell(const Contestant& contestant, const std::string& percentile) {
   const Measured* const figure = contestant.percentile(percentile);
-  const std::string text = figure == nullptr ? kNone : figure_text(figure->value, Unit::ns);
-  return (text != kNone && contestant.few_beyond.contains(percentile) ? "~" : "") + text;
+  return percentile_text(figure == nullptr ? std::nullopt : std::optional(figure->value),
+                         contestant.few_beyond.contains(percentile));
 }
 
 std::string ratio_cell(const Case& load_case, const Contestant& contestant, RatioOf of) {
@@ -76,7 +69,7 @@ Table results_of(const Case& load_case) {
                 [=](const Contestant& contestant) { return percentile_cell(contestant, name); });
   };
   columns.table.leading = 2;
-  columns.add({.title = "place"}, [](const Contestant& contestant) { return place_words(contestant.place); });
+  columns.add({.title = "place"}, [](const Contestant& contestant) { return place_text(contestant.place); });
   columns.add({.title = "contestant", .text = true},
               [&](const Contestant& contestant) { return name_cell(load_case, contestant); });
   columns.add({.title = load_case.unit() + std::string("s/s")}, throughput_cell);
