@@ -6,13 +6,52 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/fields.hpp"
 #include "base/text.hpp"
 #include "report/facts_json.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/markup.hpp"
+#include "report/row_order.hpp"
 
 // Results for other programs, each in the format of that program.
 namespace joust::report::page {
+namespace {
+
+std::string csv_number(const std::optional<double>& number) {
+  return number ? exact(*number) : "";
+}
+
+}  // namespace
+
+std::string csv_cell(std::string text) {
+  if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string csv_text(const Document& document) {
+  std::string csv =
+      "case,contestant,kind,ranked,lower_bound,place,cost_place,figure,key,unit,value,low,high,verified\n";
+  for (const Case& load_case : document.cases)
+    for (const Contestant& contestant : load_case.contestants)
+      for (const FigureRow& row : figure_rows()) {
+        const Measured* const figure = contestant.figure(row.key);
+        if (figure == nullptr) continue;
+        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_cell(load_case.name),
+                           csv_cell(contestant.name), word_of(contestant.kind), contestant.ranked,
+                           contestant.at_least, place_text(contestant.place, "", " to "),
+                           place_text(contestant.cost_place, "", " to "), csv_cell(row.name), row.key,
+                           unit_text(row.unit), exact(figure->value), csv_number(figure->low),
+                           csv_number(figure->high), !load_case.unverified);
+      }
+  return csv;
+}
+
 namespace {
 
 using ExportedJson = nlohmann::ordered_json;
