@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/text.hpp"
-#include "stats/decision.hpp"
+#include "stats/comparison.hpp"
 
 // Parts of the tables of a race, for a terminal and for a page.
 namespace joust::report {
