@@ -60,7 +60,7 @@ FAULTS = [
     fault("rounds-in-fixed-order", "Every round has the same order: who begins always begins.",
           "test_race.py::Race::test_the_order_is_drawn_for_each_round_and_for_each_round_of_turns",
           ("race/run/plan.cpp",
-           "std::swap(order[i - 1], order[below(random, i)]);",
+           "stats::shuffle(order, random);",
            "")),
     fault("turns-in-fixed-order", "Contestants take their turns in the same order throughout a round.",
           "test_race.py::Race::test_the_order_is_drawn_for_each_round_and_for_each_round_of_turns",
