@@ -44,7 +44,9 @@ std::string hint_of(const std::system_error& error) {
   const int number = error.code().value();
   if (!std::string_view(error.what()).starts_with("bind(")) return limit_behind(number);
   if (number == EADDRINUSE)
-    return " (another program listens there: choose another port, or 0 for any that is free)";
+    return std::string_view(error.what()).starts_with("bind(unix:")
+               ? " (another program listens there: end it, or choose another path)"
+               : " (another program listens there: choose another port, or 0 for any that is free)";
   if (number == EADDRNOTAVAIL) return " (no interface of this machine has this address)";
   if (number == EACCES) return " (where it is a port below 1024, only root may: choose a greater one)";
   return limit_behind(number);

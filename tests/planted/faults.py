@@ -90,7 +90,7 @@ FAULTS = [
     fault("unranked-looks-ranked", "A report shows a contestant that is not ranked like one that is.",
           "test_report.py::ShortRace::test_who_is_not_ranked_is_told_with_the_reason",
           ("report/page/tables.cpp",
-           "!runner.ranked && !runner.at_least",
+           "!contestant.ranked && !contestant.at_least",
            "false")),
     fault("history-forgets", "A race is not added to the history.",
           "test_history.py::History::test_a_short_race_is_kept_too",

@@ -82,7 +82,6 @@ std::string with_standard(const std::string& help, const Setting& row, const voi
 std::string help_of_load(const Setting& row, const LoadPlan& standard, bool of_race) {
   std::string help(row.help);
   if (of_race && !row.in_race.empty()) help += fmt::format("; {}", row.in_race);
-  if (!row.words.empty()) help += ": " + join(row.words, " or ");
   return with_standard(help, row, &standard);
 }
 
@@ -121,7 +120,8 @@ Option SettingArguments::add(Command command, const Setting& row, const std::str
     return wrong;
   };
   if (!row.is_switch())
-    return command.add_option(row.flags(), take, help).type_name(std::string(row.value_word()));
+    return command.add_option(row.flags(), take, help)
+        .type_name(row.words.empty() ? std::string(row.value_word()) : join(row.words, "|"));
   return command.add_flag(
       row.flags(), [take] { take("true"); }, help);
 }
@@ -136,9 +136,8 @@ void SettingArguments::add_load(Command command, const LoadPlan& standard, bool 
 }
 
 void SettingArguments::add_own(Command command, const Setting& row, const race::Scenario& standard) {
-  Option option = add(command, row, with_standard(std::string(row.help), row, &standard), objection_to_own);
-  if (!row.words.empty()) option.type_name(join(row.words, "|"));
-  option.group(std::string(row.heading));
+  add(command, row, with_standard(std::string(row.help), row, &standard), objection_to_own)
+      .group(std::string(row.heading));
 }
 
 }  // namespace joust
