@@ -3,15 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/text.hpp"
 #include "race/model/result.hpp"
 
-// The checks of a race: small pure functions of the recorded data. Each checks one case. The checks that may
-// bar contestants from the ranking come first (entry_checks); the others judge the remaining figures.
+// The checks of a race: small pure functions of the recorded data. Each checks one case.
 namespace joust::race {
 
 // The noise that hides relevant differences, as a fraction: checks 4, 8 and 9 warn above it.
@@ -37,6 +39,21 @@ CheckResult check_stalls(const RaceResult& race, const CaseResult& one);        
 bool may_lose(const CaseResult& one);
 // Returns whether figures are levels of quiet turns, which leave out disturbances.
 bool has_quiet_turns(const CaseResult& one);
+
+// A check and its place.
+struct Check {
+  // Checks that may bar contestants from the ranking run before it; the others judge the figures that are
+  // left.
+  enum class When : std::uint8_t { before, after };
+
+  int id;
+  When when;  // the ranking
+  CheckResult (*look)(const RaceResult& race, const CaseResult& one);
+  bool (*applies)(const CaseResult& one);  // null: to each case
+  std::string_view remedy;                 // what to do where it has not passed, for people
+};
+
+std::span<const Check> checks();  // by their ids
 
 // Collects the findings of a check as sentences. The verdict is that of the worst finding.
 class Findings {

@@ -79,23 +79,24 @@ void compare_latencies(const RaceResult& race, CaseResult& one) {
         one, [&](Summary & summary) -> auto& { return summary.latency_ratio.*figure.estimate; });
 }
 
+void run_checks(const RaceResult& race, CaseResult& one, Check::When when) {
+  for (const Check& check : checks())
+    if (check.when == when && (check.applies == nullptr || check.applies(one)))
+      one.checks.push_back(check.look(race, one));
+}
+
 // Runs all checks in their order, so that a check may use the result of an earlier one. Ranks the contestants
 // after the checks that may exclude them.
 void run_checks(RaceResult& race, CaseResult& one) {
-  one.checks = {check_generator(race, one), check_answers(race, one), check_parity(race, one),
-                check_books(race, one)};
-  if (one.plan.load.open_loop()) one.checks.push_back(check_schedule(race, one));
-  if (may_lose(one)) one.checks.push_back(check_loss(race, one));
+  one.checks.clear();
+  run_checks(race, one, Check::When::before);
   // Errors explain more than the ceiling does, so their reason comes first.
   std::ranges::sort(one.checks, {}, [](const CheckResult& check) { return check.id == 1 ? 100 : check.id; });
   apply_bars(one);
   rank_contestants(race, one);
   rank_cost(race, one);
   compare_latencies(race, one);
-  for (const auto check : {check_same_twice, check_order, check_steady, check_interference, check_enough,
-                           check_decisions, check_environment})
-    one.checks.push_back(check(race, one));
-  if (has_quiet_turns(one)) one.checks.push_back(check_stalls(race, one));
+  run_checks(race, one, Check::When::after);
   std::ranges::sort(one.checks, {}, &CheckResult::id);
 }
 

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "base/text.hpp"
+#include "race/checks/checks.hpp"
 #include "report/page/faces.hpp"
 #include "report/page/ratios.hpp"
 #include "report/row_order.hpp"
@@ -222,29 +222,8 @@ std::string table_text(const Document& document, std::string_view name, const Te
 }
 
 std::string remedy_of(std::uint64_t check) {
-  static const std::map<std::uint64_t, const char*> kRemedies{
-      {1,
-       "Give the client more CPUs or threads (--client-cpus, --client-threads), or the server more work, so "
-       "that the server is the limit."},
-      {2, "Ask for a lower rate (-R, --rates), or give the load more CPUs."},
-      {3,
-       "Look at the errors and the last words of the contestant, which gave wrong replies, or none; where "
-       "nothing "
-       "says what a right reply is, say it (--expect)."},
-      {4, "Race longer (--time), on a quieter machine."},
-      {5, "Race again with more rounds (--time), and look for what runs beside the race."},
-      {6, "Give a longer warm-up (-w), or race longer (--time)."},
-      {7, "End other programs, or race on CPUs that nothing else uses (--server-cpus, --client-cpus)."},
-      {8, "Race longer (--time), or ask for more --rounds."},
-      {9, "Race longer (--time): four times the time halves the smallest difference that can be told."},
-      {10, "Build all contestants with optimization, and give all of them the same socket options and CPUs."},
-      {11, "Compare only results of this machine as it is, or change what the text names."},
-      {12, "End the programs that use the CPUs of the race, and look at the counts that differ."},
-      {13, "Ask for a lower rate or fewer connections: messages were lost."},
-      {14,
-       "Race longer (--time), or look at the turns that the text names: a contestant may stall in them."}};
-  const auto found = kRemedies.find(check);
-  return found == kRemedies.end() ? "" : found->second;
+  const auto found = std::ranges::find(race::checks(), static_cast<int>(check), &race::Check::id);
+  return found == race::checks().end() ? "" : std::string(found->remedy);
 }
 
 }  // namespace joust::report::page
