@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
@@ -78,12 +79,12 @@ inline int listening_socket(std::string_view place, int flags) {
 }
 
 // Sends back what a peer has sent. Bytes that the socket does not take at once are lost. False when the peer
-// has ended its stream, or has gone.
+// has ended its stream, or has gone. An event without bytes is no end.
 inline bool echo(int peer) {
   static thread_local char bytes[1 << 16];
   const ssize_t count = ::recv(peer, bytes, sizeof bytes, 0);
   if (count > 0) ::send(peer, bytes, static_cast<std::size_t>(count), MSG_NOSIGNAL);
-  return count > 0;
+  return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR));
 }
 
 }  // namespace bare

@@ -32,6 +32,7 @@ class Server:
 
     def __init__(self, command):
         self.port = free_port()
+        self.shares = []
         self.process = subprocess.Popen([str(word).format(port=self.port) for word in command],
                                         stdout=subprocess.DEVNULL,
                                         preexec_fn=lambda: os.sched_setaffinity(0, cpus()[:1]))
@@ -56,7 +57,13 @@ class Server:
         load = subprocess.run([PROGRAMS / "bare_epoll_load", str(self.port), str(cpus()[1]), str(connections),
                                str(PAYLOAD), str(milliseconds), str(self.process.pid)],
                               check=True, capture_output=True, text=True, timeout=60)
-        return float(load.stdout.split()[1])
+        rate, cost_us = map(float, load.stdout.split())
+        self.shares.append(rate * cost_us / 1e6)
+        return cost_us
+
+    def busy(self):
+        """The share of its CPU that it used in the median load."""
+        return statistics.median(self.shares)
 
 
 def measure(more_rounds, seconds, work=WORK_ROUNDS, seed=1):

@@ -14,7 +14,7 @@
 // belongs to one connection. The counts are in shared memory (connection/tally.hpp): children add to them
 // directly, so the counts of a child that crashes are kept.
 //
-// forking/parent.cpp accepts, forks and reaps; here is the work of a child. recv blocks, but send does not:
+// blocking/parent.cpp accepts, forks and reaps; here is the work of a child. recv blocks, but send does not:
 // if both peers blocked in send, neither would read, for ever. When a socket is full, ppoll waits for room
 // and for input alike. fork copies only the calling thread: in a program with several threads, a lock that
 // another one holds stays locked in the child. Left out on purpose: processes that are forked in advance and

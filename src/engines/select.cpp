@@ -11,7 +11,7 @@
 // of them busy, because each wait checks every socket. Two things are said of select that need not be so:
 //
 //   - "It is limited to 1,024 descriptors." That is FD_SETSIZE, the size of the C library's type fd_set. The
-//     kernel takes sets of any size, so this engine has its own (loop/socket_set.hpp).
+//     kernel takes sets of any size, so this engine has its own (select.hpp).
 //   - "A ready socket may block." It may, so the sockets are non-blocking.
 //
 // select has no event for an error or a hang-up: both make a socket readable, and an error makes it writable

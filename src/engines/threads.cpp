@@ -14,7 +14,7 @@
 // recv blocks, but send does not: if both peers blocked in send, neither would read, for ever. When a socket
 // is full, ppoll waits for room and for input alike. ppoll also waits when a deadline is nearer than recv's
 // timeout, because ppoll is exact, while SO_RCVTIMEO costs nothing but is rounded to the kernel's ticks.
-// peer_threads/thread_host.hpp has the host, and explains how sleeping threads are interrupted. Left out on
+// blocking/thread_host.hpp has the host, and explains how sleeping threads are interrupted. Left out on
 // purpose: a pool of threads, and a second thread per connection for writing (two_threads.cpp). For files,
 // sendfile and splice replace send and recv: files/file_io.hpp. sendfile has no MSG_DONTWAIT, and may block
 // for up to one tick of the kernel.

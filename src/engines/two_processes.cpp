@@ -14,7 +14,7 @@
 // needs two processes to run and one more copy: on one core it is slower than any engine with one process.
 //
 // As a client, all writers are one process, because a load's records are in one: it has a reader for each
-// connection. As a server, forking/parent.cpp forks the writer of each connection, which forks its reader. A
+// connection. As a server, blocking/parent.cpp forks the writer of each connection, which forks its reader. A
 // reader's death fails its connection; that of a writer takes its reader along (PR_SET_PDEATHSIG). What a
 // session does not want waits in the ring. Left out on purpose: splice, as a file's bytes come there too.
 #include <fmt/format.h>

@@ -17,7 +17,7 @@
 // output keeps its address until it is reported as sent, whatever the reader does meanwhile. Each thread
 // sleeps on a flag of its own. The writer sleeps while no output exists, until the next deadline, because
 // deadlines are its work; the reader sleeps while the session wants nothing. recv has no timeout; a signal
-// ends it for a stop (peer_threads/thread_host.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout,
+// ends it for a stop (blocking/thread_host.hpp), and shutdown(SHUT_RDWR) at the end. send has a timeout,
 // so that deadlines are met while the peer does not read.
 //
 // A publication wakes the writers of all connections, as this model wants it. `threads` shows the faster way:

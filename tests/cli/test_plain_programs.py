@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The plain programs of benchmarks/, beside which engines are measured."""
 
-import os
 import pathlib
 import socket
 import subprocess
@@ -36,6 +35,7 @@ class PlainPrograms(Case):
                 time.sleep(0.02)
 
     def test_each_echoes_what_each_peer_has_sent(self):
+        self.assertTrue((PROGRAMS / "bare_epoll_echo").exists())
         for _, program, arguments, _ in against_plain.MODELS:
             if not (PROGRAMS / program).exists():
                 continue  # its library is not installed
@@ -54,11 +54,12 @@ class PlainPrograms(Case):
 
     def test_the_bare_load_tells_what_a_reply_costs(self):
         port, process = self.start("bare_epoll_echo", against_plain.BARE)
-        load = [PROGRAMS / "bare_epoll_load", str(port), "0", "4", "32", "100", str(process.pid)]
+        cpu = str(two_cpus.cpus()[1])
+        load = [PROGRAMS / "bare_epoll_load", str(port), cpu, "4", "32", "100", str(process.pid)]
         done = subprocess.run(load, capture_output=True, text=True, timeout=60, check=True)
         rate, cost_us = map(float, done.stdout.split())
         self.assertGreater(rate, 0)
-        self.assertTrue(0 < cost_us < 1e6 / rate * os.cpu_count(), done.stdout)
+        self.assertTrue(0 < cost_us < 1.1e6 / rate, done.stdout)  # it has one thread
 
 
 if __name__ == "__main__":

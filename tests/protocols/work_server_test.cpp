@@ -226,8 +226,8 @@ Duration cpu_time() {
 // Half the time, because a core may run faster later than in any trial; other programs do not count.
 TEST(BusyLoopTest, TakesItsTimeOfTheProcessor) {
   const BusyLoop loop(busy_loop_rounds_per_us());
-  for (const int milliseconds : {2, 20}) {
-    const Duration time = std::chrono::milliseconds(milliseconds);
+  for (const int length_ms : {2, 20}) {
+    const Duration time = std::chrono::milliseconds(length_ms);
     const Duration before = cpu_time();
     loop.spend(time);
     EXPECT_GE(cpu_time() - before, time / 2);

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cli/hosts/layout.hpp"
-#include "cli/race/command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +6,9 @@
 #include <utility>
 
 #include "cli/common/output.hpp"
+#include "cli/hosts/layout.hpp"
 #include "cli/hosts/mpirun.hpp"
+#include "cli/race/command.hpp"
 #include "net/address.hpp"
 #include "race/run/race.hpp"
 

@@ -134,9 +134,8 @@ void AsioDialling::abandon() {
 }
 
 void AsioChores::go_on() {
-  if (has_peers_()) chore_.on_work();
   chore_.do_if_due(Clock::now());
-  if (is_waiting_ || ended_ || chore_.due() == Time::max()) return;
+  if (!wanted_ || chore_.due() == Time::max()) return;
   is_waiting_ = true;
   timer_.expires_at(chore_.due());
   timer_.async_wait(home_.bind([this](const AsioError& error) {
@@ -146,7 +145,7 @@ void AsioChores::go_on() {
 }
 
 void AsioChores::end() {
-  ended_ = true;
+  wanted_ = false;
   timer_.cancel();
 }
 
@@ -163,7 +162,7 @@ AsioHub::AsioHub(const Hosting& hosting, Stop& stop, std::vector<AsioExecutor> c
       stop_at_once_(contexts_.front(), stop.at_once_fd()),
       news_(contexts_.front(), waker_.fd()),
       drain_limit_(contexts_.front()),
-      chores_(hosting, home_, [this] { return !peers_.empty(); }),
+      chores_(hosting, home_),
       dialling_(
           hosting, home_, [this] { return contexts_.next(); },
           [this](AsioSocket socket) { admit(std::move(socket)); }, [this] { end_if_over(); }) {
@@ -249,15 +248,7 @@ void AsioHub::admit(AsioSocket socket) {
   }
   if (phase_ != Phase::running)
     peers_.back()->tell(at_once_ ? AsioPeer::News::end : AsioPeer::News::stop, home_.reserve());
-  chores_.go_on();
-}
-
-void AsioHub::admit(int family, Fd socket) {
-  try {
-    admit(asio_socket(contexts_.next(), family, std::move(socket)));
-  } catch (const std::system_error& error) {
-    hosting_.not_opened(failure_of(error), Clock::now());
-  }
+  found_work();
 }
 
 void AsioHub::left(AsioPeer& peer) noexcept {
@@ -325,7 +316,13 @@ void AsioHub::begin_drain() {
   const Time until = Clock::now() + hosting_.limits.drain;
   tell_all(AsioPeer::News::stop);
   for (Listener* const listener : hosting_.listeners) {
-    const auto take = [&](Fd socket) { admit(listener->endpoint().family(), std::move(socket)); };
+    const auto take = [&](Fd socket) {
+      try {
+        admit(asio_socket(contexts_.next(), listener->endpoint().family(), std::move(socket)));
+      } catch (const std::system_error& error) {
+        hosting_.not_opened(failure_of(error), Clock::now());
+      }
+    };
     if (!listener->take_queued(SOCK_NONBLOCK, hosting_.room(peers_.size()), until, take))
       hosting_.tally.note(kLeftInQueue);
     listener->close();

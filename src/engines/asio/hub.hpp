@@ -77,18 +77,23 @@ class AsioContexts {
 // The chores of a server whose contexts are run by one thread.
 class AsioChores {
  public:
-  // Peers that are open count as work, as what they do is not told to the hub.
-  AsioChores(const Hosting& hosting, AsioHome& home, std::function<bool()> has_peers)
-      : chore_(hosting), home_(home), has_peers_(std::move(has_peers)), timer_(home.context()) {}
-  void go_on();  // called when a peer is admitted, and then by itself
+  AsioChores(const Hosting& hosting, AsioHome& home)
+      : wanted_(hosting.chore != nullptr), chore_(hosting), home_(home), timer_(home.context()) {}
+  void on_work() {  // of a peer
+    if (!wanted_) return;
+    chore_.on_work();
+    if (!is_waiting_) go_on();
+  }
   void end();
 
  private:
+  void go_on();
+
+  bool wanted_;  // one thread only: it needs no lock
   Chore chore_;
   AsioHome& home_;
-  const std::function<bool()> has_peers_;
   AsioTimer timer_;
-  bool is_waiting_ = false, ended_ = false;
+  bool is_waiting_ = false;
 };
 
 // Does the work of an engine on Asio besides its connections: accepts, dials, gathers publications, and
@@ -106,6 +111,7 @@ class AsioHub {
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
+  void found_work() { chores_.on_work(); }  // by a peer
   bool is_batching() const;            // publications will be passed on soon; no peer sends output until then
   void left(AsioPeer& peer) noexcept;  // the peer has closed its socket
 
@@ -122,7 +128,6 @@ class AsioHub {
   void accepted(Door& door, const AsioError& error, AsioSocket socket);
   void pause_accepting(Door& door);
   void admit(AsioSocket socket);
-  void admit(int family, Fd socket);
   void await(AsioLoan<AsioDescriptor>& descriptor, void (AsioHub::*step)());
   void hear_news();
   bool gather();

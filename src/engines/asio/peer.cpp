@@ -53,6 +53,7 @@ void AsioPeer::take_step(Step&& step) noexcept {
   if (closed_) return;
   try {
     const Time now = Clock::now();
+    hub_.found_work();
     step(now);
     settle(now);
     if (connection_->ended()) return close();

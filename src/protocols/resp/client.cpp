@@ -158,7 +158,7 @@ class Value {
 };
 
 // Each connection writes keys of its own, those whose number divided by the connections leaves its number,
-// and reads all. So a key has one writer (ledger.hpp).
+// and reads all. So a key has one writer.
 class RespExchange final : public Exchange {
  public:
   RespExchange(std::shared_ptr<Common> common, const Parameters& parameters)

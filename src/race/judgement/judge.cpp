@@ -85,8 +85,7 @@ void run_checks(const RaceResult& race, CaseResult& one, Check::When when) {
       one.checks.push_back(check.look(race, one));
 }
 
-// Runs all checks in their order, so that a check may use the result of an earlier one. Ranks the contestants
-// after the checks that may exclude them.
+// Runs all checks, and ranks the contestants after those that may exclude them.
 void run_checks(RaceResult& race, CaseResult& one) {
   one.checks.clear();
   run_checks(race, one, Check::When::before);

@@ -10,7 +10,7 @@
 namespace joust {
 
 // The files below one directory. A file that is being written is in its destination's directory, without a
-// name or under a temporary one (temporary_file.hpp, partial_file.hpp).
+// name or under a temporary one (temporary_file.hpp).
 class DirectoryTree : public FileTree {
  public:
   // Throws std::system_error if the directory does not exist.
