@@ -277,6 +277,10 @@ PeerAddress peer_of(int socket) {
   return peer_address(other_end(socket));
 }
 
+bool has_gone(int socket) {
+  return other_end(socket).size == 0;
+}
+
 std::uint16_t peer_port(int socket) {
   return port_of(other_end(socket));
 }

@@ -47,6 +47,8 @@ Endpoint bound_address(int socket);
 
 // Returns the address at the other end of a connected socket; unknown if the connection has already ended.
 PeerAddress peer_of(int socket);
+// Returns whether the other end of a socket that was accepted has reset the connection already.
+bool has_gone(int socket);
 // Returns the port at the other end; 0 if it has none.
 std::uint16_t peer_port(int socket);
 

@@ -107,6 +107,19 @@ TEST_P(SharesOfPeers, TheSameAddressIsServedBesideItsIdleConnections) {
   EXPECT_EQ(ask(honest), "> hello\n");
 }
 
+// A reset that comes before the accept takes the address with it.
+TEST_P(SharesOfPeers, ItsConnectionsThatWorkAreNotEndedForThoseWhoHaveGone) {
+  take_all_places("127.0.0.2");
+  for (const Time until = Clock::now() + milliseconds(500); Clock::now() < until;) {
+    for (int i = 0; i < 30; ++i) {
+      const Fd brief = connect("127.0.0.2");
+      constexpr linger kReset{.l_onoff = 1, .l_linger = 0};
+      checked(::setsockopt(brief.get(), SOL_SOCKET, SO_LINGER, &kReset, sizeof kReset), "setsockopt()");
+    }
+    for (const Fd& each : taken_) ASSERT_EQ(ask(each), "> hello\n");
+  }
+}
+
 TEST_P(SharesOfPeers, ItsConnectionsThatWorkAreNotEndedForItsOwn) {
   take_all_places("127.0.0.2");
   for (const Fd& each : taken_) EXPECT_EQ(ask(each), "> hello\n");

@@ -46,7 +46,11 @@ std::uint64_t identity_of(int socket) {
 
 SocketPlace::SocketPlace(Account& account, int socket, Time now)
     : ConnectionPlace(peer_of(socket)), account_(account), socket_(socket), identity_(identity_of(socket)) {
-  if (!account_.connections().take(*this, now)) throw no_place();
+  // A newcomer that has reset its connection has no address any more. It would pass for another address than
+  // those that are here, for which active connections end.
+  Shares& all = account_.connections();
+  if (all.held() >= all.limit() && address() == PeerAddress::unknown && has_gone(socket)) throw no_place();
+  if (!all.take(*this, now)) throw no_place();
 }
 
 SocketPlace::~SocketPlace() {
