@@ -107,10 +107,11 @@ TEST_P(SharesOfPeers, TheSameAddressIsServedBesideItsIdleConnections) {
   EXPECT_EQ(ask(honest), "> hello\n");
 }
 
-// A reset that comes before the accept takes the address with it.
+// A reset that comes before the accept takes the address with it. All resets together fit the queue of
+// accepts: where it is full, a connect waits for a second, in which the connections that work become idle.
 TEST_P(SharesOfPeers, ItsConnectionsThatWorkAreNotEndedForThoseWhoHaveGone) {
   take_all_places("127.0.0.2");
-  for (const Time until = Clock::now() + milliseconds(500); Clock::now() < until;) {
+  for (int round = 0; round < 60; ++round) {
     for (int i = 0; i < 30; ++i) {
       const Fd brief = connect("127.0.0.2");
       constexpr linger kReset{.l_onoff = 1, .l_linger = 0};
