@@ -145,6 +145,7 @@ void AsioChores::go_on() {
 }
 
 void AsioChores::end() {
+  if (!wanted_) return;  // several threads may look at it
   wanted_ = false;
   timer_.cancel();
 }

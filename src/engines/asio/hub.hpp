@@ -89,7 +89,7 @@ class AsioChores {
  private:
   void go_on();
 
-  bool wanted_;  // one thread only: it needs no lock
+  bool wanted_;  // if there is one thread, which is the only one to change it
   Chore chore_;
   AsioHome& home_;
   AsioTimer timer_;
@@ -111,7 +111,7 @@ class AsioHub {
 
   // Called by any thread:
   const Hosting& hosting() const { return hosting_; }
-  void found_work() { chores_.on_work(); }  // by a peer
+  void found_work() { chores_.on_work(); }  // a peer takes a step
   bool is_batching() const;            // publications will be passed on soon; no peer sends output until then
   void left(AsioPeer& peer) noexcept;  // the peer has closed its socket
 
