@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -149,8 +150,12 @@ const Engine* find_engine(std::string_view name);
 // Returns the choices of a knob that are unavailable here, with the reasons.
 Settings unavailable_choices(const Knob& knob);
 
-// Returns the first of these knobs whose choice is unavailable here, and the reason: "--knob choice: reason".
-// Empty if all are available. Knobs that the engine does not have are left out.
-std::string unavailable_choice(const Engine& engine, const Settings& knobs);
+struct UnavailableChoice {
+  std::string knob, choice, reason;
+};
+
+// Returns the first of these knobs whose choice is unavailable here; nothing if all are available. Knobs that
+// the engine does not have are left out.
+std::optional<UnavailableChoice> unavailable_choice(const Engine& engine, const Settings& knobs);
 
 }  // namespace joust

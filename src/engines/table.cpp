@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "connection/account.hpp"
 #include "connection/tally.hpp"
@@ -93,14 +94,14 @@ Settings unavailable_choices(const Knob& knob) {
   return reasons;
 }
 
-std::string unavailable_choice(const Engine& engine, const Settings& knobs) {
+std::optional<UnavailableChoice> unavailable_choice(const Engine& engine, const Settings& knobs) {
   for (const auto& [name, choice] : knobs) {
     const auto knob = std::ranges::find(engine.knobs, name, &Knob::name);
     if (knob == engine.knobs.end() || knob->unavailable == nullptr) continue;
-    if (const std::string reason = knob->unavailable(choice); !reason.empty())
-      return "--" + name + ' ' + choice + ": " + reason;
+    if (std::string reason = knob->unavailable(choice); !reason.empty())
+      return UnavailableChoice{name, choice, std::move(reason)};
   }
-  return {};
+  return std::nullopt;
 }
 
 std::size_t Hosting::room(std::size_t open) const {

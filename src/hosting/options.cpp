@@ -86,8 +86,9 @@ const Engine& checked_engine(const std::string& name, const Settings& knobs, Rol
   if (const std::string reason = engine.unavailable && !asks_later ? engine.unavailable() : "";
       !reason.empty())
     throw std::runtime_error(fmt::format("engine '{}' is unavailable: {}", name, reason));
-  if (const std::string reason = unavailable_choice(engine, knobs); !reason.empty())
-    throw std::runtime_error(fmt::format("engine '{}' is unavailable with {}", name, reason));
+  if (const auto found = unavailable_choice(engine, knobs))
+    throw std::runtime_error(fmt::format("engine '{}' is unavailable with --{} {}: {}", name, found->knob,
+                                         found->choice, found->reason));
   return engine;
 }
 

@@ -117,7 +117,7 @@ std::vector<Variant> variants_of(const Engine& engine, Settings which) {
   for (const Setting& setting : settings) choices.push_back(setting.choices.size());
   const auto erase_unavailable = [&](std::vector<Row>& rows) {
     std::erase_if(rows, [&](const Row& row) {
-      return !unavailable_choice(engine, variant_of(engine, settings, row).options.knobs).empty();
+      return unavailable_choice(engine, variant_of(engine, settings, row).options.knobs).has_value();
     });
   };
   std::vector<Row> rows = pairwise(choices);

@@ -32,18 +32,6 @@ bool has_kernel_threads(const EngineChoice& choice, const Catalogue& catalogue) 
   return engine != nullptr && std::ranges::any_of(engine->knobs, makes_one);
 }
 
-// Describes the first given choice that cannot be had on this machine, with the reason. Empty if all can be
-// had.
-std::string unavailable_knob(const Engine& engine, const Settings& knobs) {
-  for (const Knob& knob : engine.knobs) {
-    const auto given = knobs.find(knob.name);
-    if (given == knobs.end() || knob.unavailable == nullptr) continue;
-    if (const std::string reason = knob.unavailable(given->second); !reason.empty())
-      return fmt::format("{}={}: {}", knob.name, given->second, reason);
-  }
-  return {};
-}
-
 // Returns the bytes of other cases of the race in the same place whose files fit.
 std::uint64_t room_beside(const Scenario& scenario, const FilePlan& files,
                           const std::function<bool(const FilePlan&)>& fits) {
@@ -80,7 +68,9 @@ std::string why_not(const EngineChoice& choice, Side side, const ProtocolRow* pr
   const Engine* const engine = catalogue.engine(name);
   if (engine == nullptr) return {};
   std::string reason = catalogue.unavailable(name);
-  if (reason.empty()) reason = unavailable_knob(*engine, choice.knobs);
+  if (reason.empty())
+    if (const auto found = unavailable_choice(*engine, choice.knobs))
+      reason = fmt::format("{}={}: {}", found->knob, found->choice, found->reason);
   if (reason.empty()) return {};
   return side == Side::server ? fmt::format("unavailable: {}", reason)
                               : fmt::format("unavailable: client {}: {}", name, reason);
