@@ -147,8 +147,9 @@ std::string Setting::name_in(GivenIn place) const {
   return letter.empty() ? flag() : fmt::format("-{}", letter);
 }
 
-std::string_view Setting::value_word() const {
-  if (!value.empty()) return value;
+std::string Setting::value_word() const {
+  if (!words.empty()) return join(words, "|");
+  if (!value.empty()) return std::string(value);
   switch (kind) {
     case Kind::count:
       return "N";
@@ -170,7 +171,7 @@ std::string_view Setting::value_word() const {
     case Kind::toggle:
       break;
   }
-  return "WORD";
+  return {};  // a switch
 }
 
 const Setting& row_of(SettingRows rows, std::string_view key) {

@@ -101,7 +101,7 @@ struct Setting : SettingRules {
   std::string flags() const;                                          // "-c,--connections"
   std::string name_in(GivenIn place) const;                           // the flag is the short one: "-c"
   std::string_view key_in_file() const { return file_key.empty() ? key : file_key; }
-  std::string_view value_word() const;  // for --help: "TIME", "on|off"
+  std::string value_word() const;  // for --help: "TIME", "on|off"
 };
 
 namespace settings {

@@ -119,9 +119,7 @@ Option SettingArguments::add(Command command, const Setting& row, const std::str
     if (wrong.empty()) given.insert_or_assign(std::string(row.key), text);
     return wrong;
   };
-  if (!row.is_switch())
-    return command.add_option(row.flags(), take, help)
-        .type_name(row.words.empty() ? std::string(row.value_word()) : join(row.words, "|"));
+  if (!row.is_switch()) return command.add_option(row.flags(), take, help).type_name(row.value_word());
   return command.add_flag(
       row.flags(), [take] { take("true"); }, help);
 }
