@@ -25,6 +25,7 @@ from two_cpus import cpus
 JOUST = PROGRAMS.parent / "joust"
 CONNECTIONS = (50, 1000, 4000)
 MILLISECONDS = 250
+LEAST_ROUNDS = 6  # fewer have no interval of 95 %
 BARE = ("{port}", cpus()[0])  # these pin themselves
 # The engine, its plain program and that one's arguments, and the ratios wanted at so many connections.
 MODELS = (
@@ -59,7 +60,9 @@ def races(only):
             print(f"{engine}: {program} is not built: its library is missing", flush=True)
             continue
         for connections, limit in zip(CONNECTIONS, wanted):
-            if limit and connections <= most - most // 8 - 100:  # what joust itself allows, and some
+            if limit and connections > most - most // 8 - 100:  # what joust itself allows, and some
+                print(f"{engine}: {most} open files are too few for {connections} connections", flush=True)
+            elif limit:
                 yield engine, [PROGRAMS / program, *arguments], connections, limit
 
 
@@ -92,18 +95,27 @@ def run(rounds, only=(), seed=1):
     return held
 
 
+def add_rounds(options):
+    def rounds(text):
+        if int(text) < LEAST_ROUNDS:
+            raise argparse.ArgumentTypeError(f"at least {LEAST_ROUNDS}, or there is no interval")
+        return int(text)
+    options.add_argument("--rounds", type=rounds, default=40,
+                         help="rounds of bare: loads of each server [40]")
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__,
                                       formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("engines", nargs="*", metavar="ENGINE", help="only these [all]")
-    options.add_argument("--rounds", type=int, default=40, help="loads of each server [40]")
+    add_rounds(options)
     chosen = options.parse_args()
     if unknown := set(chosen.engines) - {model[0] for model in MODELS}:
         options.error(f"no plain program stands beside {', '.join(sorted(unknown))}")
     try:
         return 0 if run(chosen.rounds, chosen.engines) else 1
-    except subprocess.CalledProcessError as error:
-        print(f"{error}: {error.stderr}", file=sys.stderr)
+    except subprocess.SubprocessError as error:
+        print(f"{error} {getattr(error, 'stderr', None) or ''}", file=sys.stderr)
         return 2
 
 

@@ -22,7 +22,8 @@ import time
 
 from two_cpus import cpus, free_port
 
-PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "build/release/benchmarks"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAMS = pathlib.Path(os.environ.get("JOUST_BUILD", ROOT / "build/release")) / "benchmarks"
 CONNECTIONS, PAYLOAD = 64, 32
 WORK_ROUNDS = 15_000  # 10 to 20 us: most of what a message costs, so that a share of it is one of the cost
 
@@ -56,7 +57,7 @@ class Server:
         """The CPU time of a message, from one load."""
         load = subprocess.run([PROGRAMS / "bare_epoll_load", str(self.port), str(cpus()[1]), str(connections),
                                str(PAYLOAD), str(milliseconds), str(self.process.pid)],
-                              check=True, capture_output=True, text=True, timeout=60)
+                              check=True, capture_output=True, text=True, timeout=200)  # it ends by itself
         rate, cost_us = map(float, load.stdout.split())
         self.shares.append(rate * cost_us / 1e6)
         return cost_us
@@ -69,9 +70,8 @@ class Server:
 def measure(more_rounds, seconds, work=WORK_ROUNDS, seed=1):
     """Pairs of costs in microseconds, one for each second: without the additional rounds and with them."""
     order = random.Random(seed)
-    commands = ([PROGRAMS / "bare_epoll_echo", "{port}", cpus()[0], rounds]
-                for rounds in (work, work + more_rounds))
-    with Server(next(commands)) as plain, Server(next(commands)) as slower:
+    bare = [PROGRAMS / "bare_epoll_echo", "{port}", cpus()[0]]
+    with Server([*bare, work]) as plain, Server([*bare, work + more_rounds]) as slower:
         return [pair_of_costs(plain, slower, order) for _ in range(seconds)]
 
 
