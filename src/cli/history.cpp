@@ -17,7 +17,6 @@
 #include "cli/common/command.hpp"
 #include "cli/common/output.hpp"
 #include "history/store.hpp"
-#include "race/judgement/verdict.hpp"
 #include "report/facts_json.hpp"
 #include "report/page/faces.hpp"
 
@@ -40,7 +39,7 @@ std::string history_table(std::span<const Entry> entries, const std::string& pro
   for (const Entry& entry : entries)
     rows.push_back({fmt::format("{}", entry.id), entry.started, join(entry.tags),
                     cut(entry.title.empty() ? entry.load : entry.title, 40),
-                    cut(race::answer_in(entry.verdict), 60)});
+                    cut(entry.verdict.substr(0, entry.verdict.find('\n')), 60)});
   return columns(rows);
 }
 

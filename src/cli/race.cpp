@@ -119,6 +119,8 @@ void Race::add_race_to(Command command) {
           "json (one when a round begins, with the ratios so far), none [live]")
       .one_of({"live", "lines", "json", "none"})
       .group(group);
+  command.add_flag("--details", details, "print all tables and all checks, not only what the answer needs")
+      .group(group);
   command.add_flag("--dry-run", dry_run, "show commands and order, run nothing").group(group);
   json_option =
       command.add_option("--json", json, "write the result to this file; - prints it instead of the table")
@@ -150,11 +152,11 @@ std::shared_ptr<Race> add_command(Command root, const Program& program, int& exi
   race->add_own_below(command, "Thresholds");
   race->hosts.add_to(command);
   race->protocol.add_options_to(command, program);
-  command.first_options({"--server",         "--command",  "--client", "--threads",   "--protocol",
-                         "--connections",    "--duration", "--rate",   "--depth",     "--payload",
-                         "--rates",          "--sweep",    "--time",   "--precision", "--quick",
-                         "--dry-run",        "--json",     "--html",   "--markdown",  "--fail-below",
-                         "--fail-cost-above"});
+  command.first_options({"--server",      "--command",        "--client", "--threads",   "--protocol",
+                         "--connections", "--duration",       "--rate",   "--depth",     "--payload",
+                         "--rates",       "--sweep",          "--time",   "--precision", "--quick",
+                         "--details",     "--dry-run",        "--json",   "--html",      "--markdown",
+                         "--fail-below",  "--fail-cost-above"});
   command.footer(race_examples(program));
   command.callback([race, &exit_code] { exit_code = race->run(); });
   return race;

@@ -238,6 +238,7 @@ struct Case {
   nlohmann::ordered_map<std::string, std::optional<Ratio>> itself{};  // by figure
   bool turns = false;
   std::string verdict{};
+  Rare<std::vector<race::Cause>> causes{};
   Rare<std::string> plugin{};
 };
 

@@ -259,7 +259,8 @@ document::Case case_of(const CaseResult& one) {
                       .pairs = pairs_of(one, *one.latency, one.ranking, one.costs),
                       .looks_taken = looks_of(one),
                       .turns = one.plan.load.turns,
-                      .verdict = one.verdict};
+                      .verdict = one.verdict,
+                      .causes = one.causes};
   if (!one.verified.empty()) made.verified = one.verified;
   if (const auto& capacity = one.plan.capacity)
     made.capacity = document::Capacity{

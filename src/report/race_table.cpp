@@ -7,7 +7,9 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "race/checks/checks.hpp"
 #include "race/figures/wording.hpp"
+#include "race/judgement/thresholds.hpp"
 #include "race/set_up/placement.hpp"
 #include "race/set_up/rates.hpp"
 #include "report/race_comparisons.hpp"
@@ -66,43 +68,67 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
-// Returns the last output of failed children, once per contestant.
+// Returns the last output of failed children, once per contestant. The table and the answer have the reasons.
 std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const Entry& entry : one.entries) {
     const auto failed = std::ranges::find_if(entry.trials, [](const race::Trial& trial) {
-      return !trial.failure.empty() && !trial.host_lost;  // else the last line has it
+      return !trial.failure.empty() && !trial.host_lost && !trial.last_words.empty();
     });
     if (failed == entry.trials.end()) continue;
-    text +=
-        painted(wrapped(fmt::format("  {}: {}", entry.contestant.name, failed->failure), 4, terminal.columns),
-                Paint::red, terminal) +
-        "\n";
+    text += painted(fmt::format("  {}:", entry.contestant.name), Paint::red, terminal) + "\n";
     for (const std::string& line : failed->last_words)
       text += painted("    | " + line, Paint::dim, terminal) + "\n";
   }
   return text.empty() ? text : text + "\n";
 }
 
-std::string case_text(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {
+bool is_of_machine(const race::Cause& cause) {
+  return race::check_of(static_cast<int>(cause.checks.front())).reason == race::Reason::machine;
+}
+
+// Returns the causes that limit the answer, each with its remedy and its checks. What the machine did comes
+// before the answer, the others after it.
+std::string causes_text(const CaseResult& one, bool of_machine, const Terminal& terminal) {
+  std::string text;
+  for (const race::Cause& cause : one.causes) {
+    if (is_of_machine(cause) != of_machine) continue;
+    std::vector<std::string> ids;
+    for (const std::int64_t id : cause.checks) ids.push_back(std::to_string(id));
+    const std::string line = fmt::format("{}. {} ({} {})", cause.sentence, cause.remedy,
+                                         ids.size() == 1 ? "check" : "checks", join(ids));
+    text += painted(wrapped(line, 2, terminal.columns), Paint::yellow, terminal) + "\n";
+  }
+  return text;
+}
+
+std::string details_text(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {
+  return terminal_text(results_of(one), terminal) + "\n" + terminal_text(costs_of(race, one), terminal) +
+         "\n" + terminal_text(resources_of(one), terminal) + "\n" + notes_text(one, terminal) +
+         checks_text(one, terminal) + "\n";
+}
+
+std::string answer_text(const CaseResult& one, const Terminal& terminal) {
+  std::string text;
+  for (const std::string_view sentence : split(one.verdict, '\n'))
+    text += painted(wrapped(sentence, 2, terminal.columns), Paint::bold, terminal) + "\n";
+  return text;
+}
+
+std::string case_text(const race::RaceResult& race, const CaseResult& one, bool details,
+                      const Terminal& terminal) {
   std::string text;
   if (race.cases.size() > 1)
     text +=
         painted(one.plan.title.empty() ? one.plan.name : fmt::format("{}: {}", one.plan.name, one.plan.title),
                 Paint::bold, terminal) +
-        "\n";
-  text += painted(wrapped(load_text(one.plan), 0, terminal.columns), Paint::dim, terminal) + "\n\n";
-  text += terminal_text(results_of(one), terminal) + "\n";
+        "\n" + painted(wrapped(load_text(one.plan), 2, terminal.columns), Paint::dim, terminal) + "\n\n";
+  text += causes_text(one, true, terminal) + answer_text(one, terminal) + "\n";
   const bool anything = std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-  if (anything)
-    text += terminal_text(costs_of(race, one), terminal) + "\n" + terminal_text(resources_of(one), terminal) +
-            "\n";
-  text += notes_text(one, terminal) + last_words_text(one, terminal);
-  if (anything) text += checks_text(one, terminal) + "\n";
-  for (const std::string_view sentence : split(one.verdict, '\n'))
-    text += painted(wrapped(sentence, 0, terminal.columns), Paint::bold, terminal) + "\n";
-  return text;
+  text += terminal_text(answer_table(one), terminal) + "\n" + last_words_text(one, terminal);
+  if (anything && details) text += details_text(race, one, terminal);
+  return text + causes_text(one, false, terminal);
 }
 
 // Formats a rate, "5,000 messages/s", with the capacity if the rate is a share of it.
@@ -167,6 +193,16 @@ std::string length_text(const race::Case& one) {
   return fmt::format("{} in {} in each round", format_duration(load.duration), turns);
 }
 
+// Formats how the race was run: "10 rounds, seed 4711, server on CPU 0, client on CPU 1".
+std::string how_text(const race::RaceResult& race) {
+  std::string how = fmt::format("{}, seed {}", counted(race.rounds, "round"), race.seed);
+  if (!race.cpus.server.empty())
+    how += fmt::format(", server on {}{}, client on {}{}", race::cpus_text(race.cpus.server),
+                       loops_text(race, &race::Contestant::server), race::cpus_text(race.cpus.client),
+                       loops_text(race, &race::Contestant::client));
+  return how;
+}
+
 }  // namespace
 
 std::string load_text(const race::Case& one) {
@@ -182,28 +218,25 @@ std::string load_text(const race::Case& one) {
   return join(parts);
 }
 
-std::string race_table(const race::RaceResult& race, const Terminal& terminal) {
+std::string race_table(const race::RaceResult& race, const Terminal& terminal, bool details) {
   std::string text;
   if (!race.scenario.title.empty())
     text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
-  std::string how = fmt::format("{}, seed {}", counted(race.rounds, "round"), race.seed);
-  if (!race.cpus.server.empty())
-    how += fmt::format(", server on {}{}, client on {}{}", race::cpus_text(race.cpus.server),
-                       loops_text(race, &race::Contestant::server), race::cpus_text(race.cpus.client),
-                       loops_text(race, &race::Contestant::client));
-  text += painted(wrapped(how, 0, terminal.columns), Paint::dim, terminal) + "\n";
+  const std::string load = race.cases.size() == 1 ? load_text(race.cases.front().plan) + "; " : "";
+  text += painted(wrapped(load + how_text(race), 2, terminal.columns), Paint::dim, terminal) + "\n";
   if (!race.complete)
     text +=
         painted(wrapped("INCOMPLETE: " + race.incomplete, 0, terminal.columns), Paint::red, terminal) + "\n";
+  for (const std::string& sentence : race::threshold_sentences(race))
+    text += painted(wrapped(sentence, 2, terminal.columns), Paint::bold, terminal) + "\n";
   const std::set<const CaseResult*> folded = folded_cases(race);
-  for (const CaseResult& one : race.cases) {
-    if (folded.contains(&one)) continue;
-    if (race.cases.size() > 1) text += '\n';
-    text += case_text(race, one, terminal);
-  }
+  for (const CaseResult& one : race.cases)
+    if (!folded.contains(&one)) text += "\n" + case_text(race, one, details, terminal);
   for (const CaseResult& one : race.cases) text += matrix_text(one, terminal);
   text += sweeps_text(race, terminal);
-  return text + wrapped(race::network_sentence(race.hosts), 0, terminal.columns) + "\n";
+  const std::string network = race::network_sentence(race.hosts);
+  const std::string more = details ? "" : " All figures and checks: --details, or a page (--html FILE).";
+  return text + painted(wrapped(network + more, 0, terminal.columns), Paint::dim, terminal) + "\n";
 }
 
 }  // namespace joust::report

@@ -40,6 +40,7 @@ using Rows = std::vector<const Entry*>;
 using Columns = TableOf<Entry>;
 
 constexpr std::size_t kBarColumns = 20;
+constexpr std::size_t kShortBarColumns = 10;  // in the summary
 
 // Returns the rows of a table, in their order.
 Rows rows_of(const CaseResult& one) {
@@ -74,10 +75,10 @@ std::string latency_of_rounds_text(const Entry& entry, const race::LatencyFigure
 }
 
 // Draws a bar in eighths of a column.
-std::string bar(double fraction) {
+std::string bar(double fraction, std::size_t columns) {
   constexpr const char* kEighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths =
-      static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * kBarColumns * 8));
+  const auto eighths = static_cast<std::size_t>(
+      std::lround(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(columns) * 8));
   std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text + kEighths[eighths % 8];
@@ -164,7 +165,7 @@ void add_ranked_ratio(const CaseResult& one, Columns& columns) {
 }
 
 // Adds what was measured of the rate. At a given rate, replies are beside it.
-void add_rates(const CaseResult& one, const Rows& rows, Columns& columns) {
+void add_rates(const CaseResult& one, const Rows& rows, std::size_t bar_columns, Columns& columns) {
   if (one.ranked_by_latency())
     columns.add(
         {.title = "replies/s",
@@ -187,7 +188,7 @@ void add_rates(const CaseResult& one, const Rows& rows, Columns& columns) {
   for (const Entry* entry : rows) greatest = std::max(greatest, rate_of_bar(*entry).value_or(0));
   columns.add({.text = true, .gap = 1, .decoration = true}, [=](const Entry& entry) {
     const auto rate = rate_of_bar(entry);
-    return left(rate ? bar(*rate / greatest) : "", kBarColumns);
+    return left(rate ? bar(*rate / greatest, bar_columns) : "", bar_columns);
   });
 }
 
@@ -238,8 +239,8 @@ std::string rounds_text(const CaseResult& one, const Rows& rows, const race::Lat
   return parts.empty() ? "" : fmt::format("{} by round: {}", figure.title, join(parts));
 }
 
-// Explains the marks of bounds and of percentiles, and names the entries whose rounds differ much.
-std::vector<std::string> notes_of_results(const CaseResult& one, const Rows& rows) {
+// Explains the marks of bounds and of percentiles.
+std::vector<std::string> marks_of(const CaseResult& one, const Rows& rows) {
   const auto any = [&](bool Entry::*is_true) {
     return std::ranges::any_of(
         rows, [&](const Entry* entry) { return entry->*is_true && entry->summary.trials > 0; });
@@ -256,7 +257,13 @@ std::vector<std::string> notes_of_results(const CaseResult& one, const Rows& row
   if (any(&Entry::limit_unknown))
     notes.emplace_back("?: the load may have been the limit; no place, ordered by cost");
   if (marked) notes.emplace_back("~: fewer than 100 samples lie beyond it");
-  for (const race::LatencyFigure* figure : percentiles)
+  return notes;
+}
+
+// Explains the marks, and names the entries whose rounds differ much.
+std::vector<std::string> notes_of_results(const CaseResult& one, const Rows& rows) {
+  std::vector<std::string> notes = marks_of(one, rows);
+  for (const race::LatencyFigure* figure : percentiles_of(one))
     if (std::string rounds = rounds_text(one, rows, *figure); !rounds.empty())
       notes.push_back(std::move(rounds));
   return notes;
@@ -271,12 +278,60 @@ bool leads(const CaseResult& one, const Rows& rows, const Entry& entry) {
          });
 }
 
+// Adds the rows. A contestant without a result has the reason in place of figures.
+void add_rows(const CaseResult& one, const Rows& rows, Columns& columns) {
+  for (const Entry* entry : rows)
+    if (entry->summary.trials == 0)
+      columns.table.rows.push_back(
+          {.cells = {kNone, entry->contestant.name}, .paint = Paint::dim, .remark = entry->reason});
+    else
+      columns.row(*entry, leads(one, rows, *entry) ? Paint::bold : entry->ranked ? Paint::plain : Paint::dim);
+}
+
+std::string server_cost_cell(const Entry& entry) {
+  const auto cost = median(entry.summary.server_cpu_us_per_message);
+  return or_none(cost ? cost : entry.summary.cpu_us_per_message.server, short_number);
+}
+
 }  // namespace
+
+Table answer_table(const CaseResult& one) {
+  const Rows rows = rows_of(one);
+  Columns columns = named(&Entry::place);
+  add_rates(one, rows, kShortBarColumns, columns);
+  add_ranked_ratio(one, columns);
+  const std::string cpu = one.plan.files ? "CPU of both" : "server CPU";
+  columns.add({.title = fmt::format("us/{}", one.plan.unit()), .gap = 3, .group = cpu},
+              [&one](const Entry& entry) {
+                return one.plan.files ? or_none(median(entry.summary.cost_us_per_message), short_number)
+                                      : server_cost_cell(entry);
+              });
+  if (any_has(rows, &race::Summary::cost_ratio))
+    columns.add({.title = "ratio", .group = cpu}, [](const Entry& entry) {
+      const auto& ratio = entry.summary.cost_ratio;
+      return ratio ? race::ratio_words(ratio->median, 2) : kNone;
+    });
+  if (one.plan.files)
+    columns.add({.title = "median time", .gap = 3}, [](const Entry& entry) {
+      return or_none(median(entry.summary.latency_by_round.mean), format_ns);
+    });
+  else
+    for (std::size_t gap = 3; const race::LatencyFigure* figure : {&race::kMedianLatency, &race::kP99Latency})
+      columns.add({.title = figure->title, .gap = std::exchange(gap, 2)},
+                  [=](const Entry& entry) { return latency_of_rounds_text(entry, *figure); });
+  if (any_has(rows, &race::Summary::loss))
+    columns.add({.title = "lost", .gap = 3}, [](const Entry& entry) {
+      return entry.summary.loss ? race::share_words(*entry.summary.loss) : kNone;
+    });
+  add_rows(one, rows, columns);
+  columns.table.notes = marks_of(one, rows);
+  return std::move(columns.table);
+}
 
 Table results_of(const CaseResult& one) {
   const Rows rows = rows_of(one);
   Columns columns = named(&Entry::place);
-  add_rates(one, rows, columns);
+  add_rates(one, rows, kBarColumns, columns);
   add_ranked_ratio(one, columns);
   add_latencies(one, columns);
   if (any_has(rows, &race::Summary::loss))
@@ -284,12 +339,7 @@ Table results_of(const CaseResult& one) {
       return entry.summary.loss ? race::share_words(*entry.summary.loss) : kNone;
     });
   Table& table = columns.table;
-  for (const Entry* entry : rows)
-    if (entry->summary.trials == 0)
-      table.rows.push_back(
-          {.cells = {kNone, entry->contestant.name}, .paint = Paint::dim, .remark = entry->reason});
-    else
-      columns.row(*entry, leads(one, rows, *entry) ? Paint::bold : entry->ranked ? Paint::plain : Paint::dim);
+  add_rows(one, rows, columns);
   for (const Entry& entry : one.entries)
     if (entry.kind == race::EntryKind::ceiling && entry.summary.trials > 0 && !one.ranked_by_latency())
       table.rows.push_back({.cells = {"", entry.contestant.name, rate_cell(entry)}, .paint = Paint::dim});
@@ -340,10 +390,7 @@ Table costs_of(const race::RaceResult& race, const CaseResult& one) {
   });
   const std::string cpu = fmt::format("CPU us/{}", one.plan.unit()), use = "CPU in use";
   Columns columns = named(&Entry::cost_place);
-  columns.add({.title = "server", .gap = 3, .group = cpu}, [](const Entry& entry) {
-    const auto cost = median(entry.summary.server_cpu_us_per_message);
-    return or_none(cost ? cost : entry.summary.cpu_us_per_message.server, short_number);
-  });
+  columns.add({.title = "server", .gap = 3, .group = cpu}, server_cost_cell);
   columns.add({.title = "client", .group = cpu}, [](const Entry& entry) {
     return or_none(entry.summary.cpu_us_per_message.client, short_number);
   });

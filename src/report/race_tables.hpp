@@ -10,6 +10,9 @@
 // The tables of the contestants of a case.
 namespace joust::report {
 
+// The table that comes first: place, figure, ratio, CPU time of the server and latency.
+Table answer_table(const race::CaseResult& one);
+
 // Places, throughput and latency. Where latency ranks the contestants, it has more of the columns.
 Table results_of(const race::CaseResult& one);
 

@@ -39,7 +39,7 @@ TEST(RaceMatrix, HasARowForEachClientAndAColumnForEachServer) {
   const race::RaceResult result = crossed_race();
   const std::string text = matrix_text(result.cases.front(), {});
   expect_golden(text, "race_matrix.txt");
-  EXPECT_TRUE(race_table(result, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_TRUE(race_table(result, {}).contains(text + "Loopback: no network"));
   EXPECT_EQ(text.find("spin"), std::string::npos) << "a contestant beside the matrix";
 }
 

@@ -21,7 +21,7 @@ TEST(RaceSweep, StandsAtTheEndAsTablesAndCharts) {
   const race::RaceResult result = swept_race();
   const std::string text = sweeps_text(result, {});
   expect_golden(text, "race_sweep.txt");
-  EXPECT_TRUE(race_table(result, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_TRUE(race_table(result, {}).contains(text + "Loopback: no network"));
   EXPECT_EQ(sweeps_text(plain_race(), {}), "");
 }
 
@@ -78,7 +78,7 @@ TEST(RaceSweep, SeveralRatesAreASweepOverTheRate) {
   EXPECT_NE(text.find("\n        1,000 "), std::string::npos) << text;
   EXPECT_NE(text.find("\n  4,500 (30%) │"), std::string::npos) << "the chart: " << text;
   EXPECT_NE(text.find("server CPU us/message over rate\n"), std::string::npos) << text;
-  EXPECT_TRUE(race_table(rated, {}).ends_with(text + "Loopback: no network was measured.\n"));
+  EXPECT_TRUE(race_table(rated, {}).contains(text + "Loopback: no network"));
   EXPECT_NE(sweeps_text(rated_race("30%,50%", "connections=1,10"), {}).find("latency over connections"),
             std::string::npos)
       << "rates within a sweep are a curve each";

@@ -64,7 +64,7 @@ struct Race {
   std::string json{}, progress_as = "live";
   std::optional<Option> json_option{};
   FaceArguments faces{};
-  bool dry_run = false, full = false, no_history = false;
+  bool dry_run = false, full = false, no_history = false, details = false;
   LastWords last_words{};
   RaceHostsArguments hosts{};
   std::unique_ptr<HostsOfRace> over{};           // the hosts of a race over several

@@ -216,8 +216,7 @@ void Race::show(const race::RaceResult& result, const std::string& document) con
     return;
   }
   const report::Terminal terminal = report::terminal_of(STDOUT_FILENO);
-  std::string shown = report::race_table(result, terminal);
-  for (const std::string& sentence : thresholds) shown += sentence + "\n";
+  std::string shown = report::race_table(result, terminal, details);
   if (last_words) shown += "\n" + report::wrapped(last_words(result), 0, terminal.columns) + "\n";
   print_result(in_locale(shown));
 }

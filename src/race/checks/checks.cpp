@@ -3,6 +3,7 @@
 // The list of the checks. A new one is a file with its function, which checks.hpp declares, and a row here.
 #include "race/checks/checks.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace joust::race {
@@ -13,32 +14,35 @@ bool is_open_loop(const CaseResult& one) {
 }
 
 constexpr std::array kChecks = std::to_array<Check>({
-    {1, Check::When::before, check_generator, nullptr,
+    {1, Reason::load, Check::When::before, check_generator, nullptr,
      "Give the client more CPUs or threads (--client-cpus, --client-threads), or the server more work, so "
      "that the server is the limit."},
-    {2, Check::When::before, check_schedule, is_open_loop,
+    {2, Reason::load, Check::When::before, check_schedule, is_open_loop,
      "Ask for a lower rate (-R, --rates), or give the load more CPUs."},
-    {3, Check::When::before, check_answers, nullptr,
+    {3, Reason::replies, Check::When::before, check_answers, nullptr,
      "Look at the errors and the last words of the contestant, which gave wrong replies, or none; where "
      "nothing says what a right reply is, say it (--expect)."},
-    {4, Check::When::after, check_same_twice, nullptr, "Race longer (--time), on a quieter machine."},
-    {5, Check::When::after, check_order, nullptr,
+    {4, Reason::machine, Check::When::after, check_same_twice, nullptr,
+     "Race longer (--time), on a quieter machine."},
+    {5, Reason::rounds, Check::When::after, check_order, nullptr,
      "Race again with more rounds (--time), and look for what runs beside the race."},
-    {6, Check::When::after, check_steady, nullptr, "Give a longer warm-up (-w), or race longer (--time)."},
-    {7, Check::When::after, check_interference, nullptr,
+    {6, Reason::rounds, Check::When::after, check_steady, nullptr,
+     "Give a longer warm-up (-w), or race longer (--time)."},
+    {7, Reason::machine, Check::When::after, check_interference, nullptr,
      "End other programs, or race on CPUs that nothing else uses (--server-cpus, --client-cpus)."},
-    {8, Check::When::after, check_enough, nullptr, "Race longer (--time), or ask for more --rounds."},
-    {9, Check::When::after, check_decisions, nullptr,
+    {8, Reason::rounds, Check::When::after, check_enough, nullptr,
+     "Race longer (--time), or ask for more --rounds."},
+    {9, Reason::rounds, Check::When::after, check_decisions, nullptr,
      "Race longer (--time): four times the time halves the smallest difference that can be told."},
-    {10, Check::When::before, check_parity, nullptr,
+    {10, Reason::set_up, Check::When::before, check_parity, nullptr,
      "Build all contestants with optimization, and give all of them the same socket options and CPUs."},
-    {11, Check::When::after, check_environment, nullptr,
+    {11, Reason::set_up, Check::When::after, check_environment, nullptr,
      "Compare only results of this machine as it is, or change what the text names."},
-    {12, Check::When::before, check_books, nullptr,
+    {12, Reason::machine, Check::When::before, check_books, nullptr,
      "End the programs that use the CPUs of the race, and look at the counts that differ."},
-    {13, Check::When::before, check_loss, may_lose,
+    {13, Reason::replies, Check::When::before, check_loss, may_lose,
      "Ask for a lower rate or fewer connections: messages were lost."},
-    {14, Check::When::after, check_stalls, has_quiet_turns,
+    {14, Reason::rounds, Check::When::after, check_stalls, has_quiet_turns,
      "Race longer (--time), or look at the turns that the text names: a contestant may stall in them."},
 });
 
@@ -46,6 +50,10 @@ constexpr std::array kChecks = std::to_array<Check>({
 
 std::span<const Check> checks() {
   return kChecks;
+}
+
+const Check& check_of(int id) {
+  return *std::ranges::find(kChecks, id, &Check::id);
 }
 
 }  // namespace joust::race

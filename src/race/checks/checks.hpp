@@ -40,6 +40,15 @@ bool may_lose(const CaseResult& one);
 // Returns whether figures are levels of quiet turns, which leave out disturbances.
 bool has_quiet_turns(const CaseResult& one);
 
+// A reason that limits the answer of a race. Each check looks for one of them.
+enum class Reason : std::uint8_t {
+  machine,  // others use it
+  load,     // the client was the limit, or late
+  replies,  // wrong or lost ones
+  rounds,   // too few, or unlike each other
+  set_up,   // contestants or machines that cannot be compared
+};
+
 // A check and its place.
 struct Check {
   // Checks that may bar contestants from the ranking run before it; the others judge the figures that are
@@ -47,6 +56,7 @@ struct Check {
   enum class When : std::uint8_t { before, after };
 
   int id;
+  Reason reason;
   When when;  // the ranking
   CheckResult (*look)(const RaceResult& race, const CaseResult& one);
   bool (*applies)(const CaseResult& one);  // null: to each case
@@ -54,6 +64,7 @@ struct Check {
 };
 
 std::span<const Check> checks();  // by their ids
+const Check& check_of(int id);
 
 // Collects the findings of a check as sentences. The verdict is that of the worst finding.
 class Findings {
@@ -68,6 +79,7 @@ class Findings {
   template <typename... Args>
   void warn(fmt::format_string<Args...> text, Args&&... args) {
     say(text, std::forward<Args>(args)...);
+    result_.warnings.push_back(sentences_.back());
     if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
   }
   // Excludes this contestant from the ranking, for this reason; `entry` is the name of the entry at fault.

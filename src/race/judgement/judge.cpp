@@ -12,6 +12,7 @@
 #include "race/figures/summary.hpp"
 #include "race/figures/uneven_turns.hpp"
 #include "race/figures/wording.hpp"
+#include "race/judgement/causes.hpp"
 #include "race/judgement/thresholds.hpp"
 #include "race/judgement/verdict.hpp"
 
@@ -137,6 +138,7 @@ void judge(RaceResult& race) {
     run_checks(race, one);
     one.thresholds = compare_with_thresholds(race, one);
     one.verdict = verdict_of(race, one);
+    one.causes = causes_of(race, one);
   }
 }
 

@@ -15,15 +15,12 @@
 #include "race/figures/ranking.hpp"
 #include "race/figures/summary.hpp"
 #include "race/figures/wording.hpp"
+#include "race/judgement/causes.hpp"
 #include "race/judgement/sentences.hpp"
 #include "race/model/result.hpp"
 
 namespace joust::race {
 namespace {
-
-// The begin of sentences about what disturbed the race.
-constexpr std::string_view kByStrangers = "Another program used ",
-                           kByOtherMachines = "Other virtual machines took ";
 
 // Returns the pairs of contestants with the reference, in the order of the contestants.
 std::vector<Pair> pairs_with_reference(const Comparison& comparison, const std::vector<const Entry*>& entries,
@@ -62,12 +59,6 @@ std::vector<const Entry*> those(const CaseResult& one, bool Entry::*is_true) {
   return found;
 }
 
-std::string names_of(const std::vector<const Entry*>& entries) {
-  std::vector<std::string> names;
-  for (const Entry* entry : entries) names.push_back(in_list(entry->contestant.name));
-  return enumerate(names);
-}
-
 // Says how many messages the client exchanged with contestants that may be faster.
 std::vector<std::string> with_this_client(const std::vector<const Entry*>& entries, const CaseResult& one) {
   std::vector<std::string> sentences;
@@ -76,60 +67,6 @@ std::vector<std::string> with_this_client(const std::vector<const Entry*>& entri
       sentences.push_back(
           fmt::format("With this client {} answered {}", in_list(pair.a),
                       times_text(pair.ratio, Known::both, "as many messages as " + in_list(pair.b))));
-  return sentences;
-}
-
-// Describes the contestants with bounds. Two bounds prove nothing of the servers, but how many messages this
-// client exchanged with each is measured.
-std::vector<std::string> bound_sentences(const std::vector<const Entry*>& bounds, const CaseResult& one) {
-  if (bounds.empty()) return {};
-  if (one.plan.load.interval.count() > 0)
-    return {
-        fmt::format("{} kept pace with the schedule, so {} may be faster than {}: compare latency and CPU",
-                    names_of(bounds), bounds.size() == 1 ? "it" : "they",
-                    bounds.size() == 1 ? "its throughput" : "their throughput")};
-  std::vector<std::string> sentences{
-      fmt::format("The client was the limit of {}: so much this client can drive, and the "
-                  "servers may differ by more",
-                  names_of(bounds))};
-  for (std::string& measured : with_this_client(bounds, one)) sentences.push_back(std::move(measured));
-  // These protocols are those whose messages may be exchanged for those of work.
-  const std::string& protocol = one.plan.protocol;
-  const bool may_work = protocol == "echo" || protocol == "uppercase" || protocol == "work";
-  sentences.push_back(fmt::format("To compare servers, give the client more CPUs{}",
-                                  may_work ? ", or each message more work (-p work --work 10us)" : ""));
-  return sentences;
-}
-
-// Describes the contestants of which the rounds do not tell whether they, or their clients, were the limit.
-std::vector<std::string> unknown_limit_sentences(const std::vector<const Entry*>& unknown,
-                                                 const CaseResult& one) {
-  if (unknown.empty()) return {};
-  std::vector<std::string> sentences{
-      fmt::format("Whether the client or the server was the limit is not known of {}: no place by "
-                  "throughput",
-                  names_of(unknown))};
-  for (std::string& measured : with_this_client(unknown, one)) sentences.push_back(std::move(measured));
-  return sentences;
-}
-
-// Returns whether a sentence is one of disturbance_sentences().
-bool is_of_machine(std::string_view sentence) {
-  return sentence.starts_with(kByStrangers) || sentence.starts_with(kByOtherMachines);
-}
-
-// Names what took a large part of the CPUs from the race.
-std::vector<std::string> disturbance_sentences(const CaseResult& one) {
-  std::vector<std::string> sentences;
-  for (const Strangers& strangers : strangers_in(one))
-    if (strangers.share > kStrangers)
-      sentences.push_back(fmt::format("{}{} of {}", kByStrangers, percent(strangers.share), strangers.of));
-  double steal = 0, known = 0;
-  for (const Entry* entry : contestants_of(one))
-    for (const Trial* trial : usable_trials(*entry))
-      if (const auto share = steal_share(*trial)) steal += *share, ++known;
-  if (known > 0 && steal / known > kDisturbedSteal)
-    sentences.push_back(fmt::format("{}{} of the CPUs", kByOtherMachines, percent(steal / known)));
   return sentences;
 }
 
@@ -161,25 +98,21 @@ std::string too_few(const CaseResult& one) {
                                 : std::string());
 }
 
-// Says what the intervals of few rounds are from.
-std::vector<std::string> few_starts(const CaseResult& one) {
-  const std::uint64_t starts = rounds_of(one);
-  if (!one.plan.load.turns || starts > stats::Comparisons::kFewRounds) return {};
-  return {fmt::format("That is from {} of the processes: more would make it surer (a longer --time)",
-                      counted(starts, "start"))};
+std::string no_answer(const CaseResult& one) {
+  return is_limited_by_client(one) ? "No answer: the client was the limit, or may have been" : too_few(one);
 }
 
-// Describes a case without places: where the client may have been the limit, that is the reason, and not
-// noise. Costs are steadier than the figure that ranks, and may be told apart all the same.
-std::vector<std::string> without_places(const RaceResult& race, const CaseResult& one) {
-  std::vector<std::string> sentences = unknown_limit_sentences(those(one, &Entry::limit_unknown), one);
-  if (sentences.empty()) sentences.push_back(too_few(one));
+// Describes a case without places by the figure that ranks: where the client may have been the limit, that is
+// the reason, and not noise. Costs are steadier than that figure, and may be told apart all the same.
+std::vector<std::string> without_places(const RaceResult& race, const CaseResult& one,
+                                        std::vector<std::string> measured) {
   const auto is_decided = [](const Pair& pair) { return pair.decision != stats::Decision::undecided; };
-  if (std::ranges::none_of(pairs_with_reference(one.costs, contestants_of(one), one.reference), is_decided))
-    return sentences;
-  for (std::string& cost : costs_of(contestants_of(one), race, one)) sentences.push_back(std::move(cost));
-  for (std::string& starts : few_starts(one)) sentences.push_back(std::move(starts));
-  return sentences;
+  std::vector<std::string> sentences = std::move(measured);
+  if (!is_limited_by_client(one)) sentences.insert(sentences.begin(), too_few(one));
+  if (std::ranges::any_of(pairs_with_reference(one.costs, contestants_of(one), one.reference), is_decided))
+    for (std::string& cost : costs_of(contestants_of(one), race, one)) sentences.push_back(std::move(cost));
+  if (!sentences.empty()) return sentences;
+  return {no_answer(one)};
 }
 
 // Names the reference that is used in place of an entry that was asked for.
@@ -188,10 +121,23 @@ std::string instead_of(const std::string& wanted, const Entry& entry, const Case
   return is_other ? fmt::format(", so the ratios are to {}", one.reference) : std::string();
 }
 
+// Names the contestants without a result. Their rows in the table have the reasons.
+std::string without_result(const RaceResult& race, const CaseResult& one) {
+  std::vector<std::string> names;
+  std::string instead;
+  for (const Entry& entry : one.entries)
+    if (entry.is_contestant() && !entry.ranked && entry.summary.trials == 0) {
+      names.push_back(in_list(entry.contestant.name));
+      instead += instead_of(race.scenario.reference, entry, one);
+    }
+  if (names.empty()) return {};
+  return fmt::format("{} {} no result{}", enumerate(names), names.size() == 1 ? "has" : "have", instead);
+}
+
 std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult& one) {
-  if (no_place_is_told(one)) return without_places(race, one);
   const std::vector<const Entry*> ranked = ranking(one), bounds = those(one, &Entry::at_least),
                                   unknown = those(one, &Entry::limit_unknown);
+  if (no_place_is_told(one)) return without_places(race, one, with_this_client(unknown, one));
   std::vector<const Entry*> all = ranked;
   all.insert(all.end(), bounds.begin(), bounds.end());
   all.insert(all.end(), unknown.begin(), unknown.end());
@@ -204,40 +150,32 @@ std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult
     for (std::string& sentence : more) sentences.push_back(std::move(sentence));
   };
   if (comparable) add(figure_sentences(pairs_with_reference(one.ranking, all, one.reference), race, one));
-  add(bound_sentences(bounds, one));
-  add(unknown_limit_sentences(unknown, one));
+  if (one.plan.load.interval.count() == 0) add(with_this_client(bounds, one));
+  add(with_this_client(unknown, one));
   if (comparable) add(costs_of(all, race, one));
-  if (all.size() > 1) add(few_starts(one));
+  if (sentences.empty()) sentences.push_back(no_answer(one));
   return sentences;
 }
 
 }  // namespace
-
-std::string answer_in(std::string_view verdict) {
-  for (const std::string_view sentence : split(verdict, '\n'))
-    if (!is_of_machine(sentence)) return std::string(sentence);
-  return std::string(verdict);
-}
 
 std::string verdict_of(const RaceResult& race, const CaseResult& one) {
   std::vector<std::string> sentences;
   for (const CheckResult& check : one.checks)
     if (check.invalidates)
       sentences.push_back(fmt::format("Invalid, compare nothing here: {}", check.detail));
-  if (sentences.empty()) {
-    sentences = disturbance_sentences(one);
-    for (std::string& rank : rank_sentences(race, one)) sentences.push_back(std::move(rank));
-  }
+  if (sentences.empty()) sentences = rank_sentences(race, one);
   for (const Entry& entry : one.entries)
-    if (entry.is_contestant() && !entry.ranked)
+    if (entry.is_contestant() && !entry.ranked && entry.summary.trials > 0)
       sentences.push_back(fmt::format("{} is not ranked ({}){}", entry.contestant.name, entry.reason,
                                       instead_of(race.scenario.reference, entry, one)));
+  if (std::string without = without_result(race, one); !without.empty())
+    sentences.push_back(std::move(without));
   if (one.verified.empty())
     sentences.push_back("The replies were not verified, or not all: a wrong one counts too");
   if (!race.complete) sentences.push_back(fmt::format("The race is incomplete: {}", race.incomplete));
-  if (const auto answer = std::ranges::find_if_not(sentences, is_of_machine);
-      one.ranked_by_latency() && answer != sentences.end())
-    answer->insert(0, fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s)));
+  if (one.ranked_by_latency())
+    sentences.front().insert(0, fmt::format("At {} messages/s: ", format_rate(one.plan.load.rate_per_s)));
   return join(sentences, ".\n") + ".";
 }
 

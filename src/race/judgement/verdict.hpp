@@ -13,9 +13,6 @@ namespace joust::race {
 // Returns the conclusion of a case in words: a sentence on each line.
 std::string verdict_of(const RaceResult& race, const CaseResult& one);
 
-// Returns the first sentence of a verdict that is about the contestants, and not about what disturbed them.
-std::string answer_in(std::string_view verdict);
-
 // Describes the ratios of a case while the race goes on, by the figure that ranks its contestants: "to
 // epoll: io-uring 1.04 ± 5 %, threads 0.41 ± 9 %, goal 3 %". After too few rounds the text has no intervals.
 // Empty before the first figures. `goal`: half the interval at which the race ends, if that ends it.

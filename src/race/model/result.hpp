@@ -147,10 +147,18 @@ struct CheckResult {
   std::string title{};
   Verdict verdict = Verdict::pass;
   std::string detail{};
+  std::vector<std::string> warnings{};  // the sentences of the detail for which it has not passed
   std::map<std::string, std::string> bars{};
   std::vector<std::string> at_least{};       // contestants whose figure is a lower bound
   std::vector<std::string> limit_unknown{};  // contestants whose figure may be one
   bool invalidates = false;                  // the whole measurement, not only single contestants
+};
+
+// One cause that limits what a case tells, with what can be done about it. Several checks may have found it.
+struct Cause {
+  std::string sentence{};  // "Other programs used 41 % of the client's CPUs"
+  std::string remedy{};    // "End them, or race when the machine is quiet."
+  std::vector<std::int64_t> checks{};
 };
 
 // A look at the figures of a case while its race goes on (stats::Look), which may end the rounds of the case.
@@ -194,7 +202,8 @@ struct CaseResult {
   Comparison ranking{};                  // by the figure that ranks the contestants
   Comparison costs{};                    // by CPU time per message
   std::vector<ThresholdFinding> thresholds{};
-  std::string verdict{};  // in words
+  std::string verdict{};        // in words
+  std::vector<Cause> causes{};  // of what limits it
 
   // Returns whether latency ranks the contestants: it does where throughput is given. The figure is the 99th
   // percentile. Where trials have too few messages for it, as in rooms, it is the median or the mean.

@@ -275,7 +275,8 @@ Case read_case(const document::Case& one, const std::string& way) {
                  .ranked_by = one.ranked_by,
                  .moves_files = one.files.has_value(),
                  .unverified = !one.files && one.verified && !*one.verified,
-                 .point = point_of(one, load)};
+                 .point = point_of(one, load),
+                 .causes = one.causes.value_or(std::vector<race::Cause>())};
   if (load_case.by_latency() && load_case.ranked_by != "p99" && load_case.ranked_by != "p50" &&
       load_case.ranked_by != "mean")
     documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", load_case.ranked_by),

@@ -121,6 +121,7 @@ struct Case {
   std::optional<AxisPoint> point{};
   std::vector<Contestant> contestants{};
   std::vector<Check> checks{};
+  std::vector<race::Cause> causes{};  // of what limits the verdict; earlier results have none
 
   const Contestant* find(std::string_view name) const;
   std::vector<const Contestant*> rows() const;  // in the order of rows (report/row_order.hpp)

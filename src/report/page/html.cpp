@@ -154,15 +154,6 @@ Markup verdict_part(const Document& document) {
   return element("ul", {}, list);
 }
 
-Markup case_figures(const Document& document, const Case& load_case) {
-  const Markup all =
-      paragraph("faint", text(load_case.load)) + figures_of(case_pictures(load_case, document.precision));
-  if (document.cases.size() == 1) return all;
-  if (document.cases.size() > kMostOpen)
-    return folded(element("b", "Pictures of " + heading_of(load_case)), all);
-  return heading(heading_of(load_case)) + paragraph("faint", element("b", load_case.verdict)) + all;
-}
-
 // Adds a part for each case, with the name of the case if there are several.
 template <typename Part>
 Markup of_each_case(const Document& document, Part part) {
@@ -174,6 +165,27 @@ Markup of_each_case(const Document& document, Part part) {
     all += content;
   }
   return all;
+}
+
+// Shows what limits the answer, with what to do about it.
+Markup causes_part(const Document& document) {
+  const Markup all = of_each_case(document, [](const Case& load_case) {
+    Markup list;
+    for (const race::Cause& cause : load_case.causes)
+      list +=
+          element("li", {}, element("b", cause.sentence + ".") + text(" " + cause.remedy)) + constant("\n");
+    return list.empty() ? list : element("ul", {}, list);
+  });
+  return all.empty() ? all : element("h3", "What limits this answer") + all;
+}
+
+Markup case_figures(const Document& document, const Case& load_case) {
+  const Markup all =
+      paragraph("faint", text(load_case.load)) + figures_of(case_pictures(load_case, document.precision));
+  if (document.cases.size() == 1) return all;
+  if (document.cases.size() > kMostOpen)
+    return folded(element("b", "Pictures of " + heading_of(load_case)), all);
+  return heading(heading_of(load_case)) + paragraph("faint", element("b", load_case.verdict)) + all;
 }
 
 Markup curves_part(const Document& document) {
@@ -290,7 +302,7 @@ std::string html_page(const Document& document) {
   for (const Threshold& threshold : document.thresholds)
     if (!document.exit_reason.contains(threshold.sentence))
       body += paragraph("verdict", text(threshold.sentence));
-  body += paragraph("faint", text(how_it_was_run(document)));
+  body += causes_part(document) + paragraph("faint", text(how_it_was_run(document)));
   for (const Case& load_case : document.cases) body += case_figures(document, load_case);
   body += curves_part(document) + matrix_part(document);
   body += heading("Results") +

@@ -59,21 +59,18 @@ std::string md_code(std::string_view kind, std::string_view code) {
   return fmt::format("{}{}\n{}\n{}\n", fence, kind, printable(code, "\n\\"), fence);
 }
 
-std::string md_checks(const Document& document) {
+// Lists what limits the answer, each with its remedy, and counts the checks.
+std::string md_causes(const Document& document) {
   std::string text;
-  std::size_t passed = 0;
-  for (const Case& load_case : document.cases)
-    for (const Check& check : load_case.checks) {
-      if (check.verdict == Verdict::PASS) {
-        ++passed;
-        continue;
-      }
-      const std::string where = document.cases.size() > 1 ? md(load_case.name) + ", " : "";
-      text += fmt::format("- **{}** {}check {}, {}: {}. {}\n", word_of(check.verdict), where, check.id,
-                          md(check.title), md(check.detail), remedy_of(check.id));
-    }
-  if (text.empty()) return fmt::format("All {} passed.\n", counted(passed, "check"));
-  return fmt::format("{}\n{} passed.\n", text, counted(passed, "check"));
+  std::size_t passed = 0, all = 0;
+  for (const Case& load_case : document.cases) {
+    const std::string where = document.cases.size() > 1 ? fmt::format("{}: ", md(load_case.name)) : "";
+    for (const race::Cause& cause : load_case.causes)
+      text += fmt::format("- {}**{}.** {}\n", where, md(cause.sentence), md(cause.remedy));
+    passed += static_cast<std::size_t>(std::ranges::count(load_case.checks, Verdict::PASS, &Check::verdict));
+    all += load_case.checks.size();
+  }
+  return fmt::format("{}{}{} of {} passed.\n", text, text.empty() ? "" : "\n", passed, counted(all, "check"));
 }
 
 // Returns a sentence on each line, between marks; the lines after the first are indented.
@@ -122,7 +119,7 @@ std::string markdown_text(const Document& document) {
   const std::vector<std::string> marks = marks_in(tables);
   for (const std::string& mark : marks) text += md(mark) + "\n";
   if (!marks.empty()) text += "\n";
-  text += md_checks(document) + "\n";
+  text += md_causes(document) + "\n";
   if (!document.command.empty())
     text += fmt::format("To run it again:\n\n{}\n", md_code("sh", document.command));
   return text + md_facts(document);
