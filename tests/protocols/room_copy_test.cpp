@@ -3,14 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
+
+#include "base/bytes.hpp"
 
 namespace joust::broadcast {
 namespace {
 
-constexpr RoomCopy::Position kUnknown = RoomCopy::kUnknown;
-
-// A message of a member, as it comes without its length, and as it comes in a stream.
+// A message of a member, as it comes without its length.
 struct Said {
   Said(std::uint32_t member, std::uint64_t number, std::string text = "words") : words(std::move(text)) {
     frame = {.kind = Kind::message, .member = member, .number = number, .payload = as_bytes(words)};
@@ -26,118 +28,138 @@ struct Said {
   std::vector<std::byte> message;
 };
 
-void append(std::vector<std::byte>& stream, const Said& said) {
-  const std::size_t begin = stream.size();
-  stream.resize(begin + kLengthBytes);
-  write_big_endian(static_cast<std::uint32_t>(said.message.size()), stream.data() + begin);
-  stream.insert(stream.end(), said.message.begin(), said.message.end());
+void check(RoomCopy::Reader& reader, const Said& said) {
+  EXPECT_EQ(reader.expected(said.frame.member), said.frame.number);
+  reader.checked(said.frame, said.message);
 }
+
+using Numbers = std::vector<std::uint32_t>;
 
 // Members 0, 1 and 2, of which 2 is ahead.
 class RoomCopyTest : public testing::Test {
  protected:
+  static constexpr std::size_t kMostBytes = 1000;
+
   void ahead(const Said& said) {
-    leader_ = copy_.checked(said.frame, said.message, leader_);
-    append(stream_, said);
+    check(leader_, said);
+    const std::size_t begin = stream_.size();
+    stream_.resize(begin + kLengthBytes);
+    write_big_endian(static_cast<std::uint32_t>(said.message.size()), stream_.data() + begin);
+    stream_.insert(stream_.end(), said.message.begin(), said.message.end());
+  }
+  Numbers expected(const RoomCopy::Reader& reader) const {
+    return {reader.expected(0), reader.expected(1), reader.expected(2)};
   }
 
-  RoomCopy copy_{3};
-  RoomCopy::Position leader_ = kUnknown;
+  RoomCopy copy_{3, kMostBytes};
+  RoomCopy::Reader leader_{copy_, 2, true}, reader_{copy_, 0, true};
   std::vector<std::byte> stream_;
-  std::vector<std::uint32_t> next_{0, 0, 0};
 };
 
 TEST_F(RoomCopyTest, WhatOneMemberHasCheckedAnotherTakesAtOnce) {
-  const Said first(2, 0), second(1, 0), third(2, 1);
-  ahead(first);
-  ahead(second);
-  ahead(third);
-  RoomCopy::Position position = copy_.checked(first.frame, first.message, 0);
-  next_[2] = 1;
-  const Bytes rest = Bytes(stream_).subspan(kLengthBytes + first.message.size());
-  const auto known = copy_.known(rest, 0, position, next_);
-  EXPECT_EQ(known.bytes, rest.size());
-  EXPECT_EQ(known.messages, 2U);
-  EXPECT_EQ(position, leader_);
-  EXPECT_EQ(next_, (std::vector<std::uint32_t>{0, 1, 2}));
-}
-
-TEST_F(RoomCopyTest, AMessageOfTheMemberItselfIsLeftToIt) {
   ahead(Said(2, 0));
-  ahead(Said(0, 0));
-  RoomCopy::Position position = 0;
-  const auto known = copy_.known(stream_, 0, position, next_);
-  EXPECT_EQ(known.messages, 1U);
-  EXPECT_EQ(position, 1U);
+  ahead(Said(1, 0));
+  ahead(Said(2, 1));
+  const auto known = reader_.known(stream_);
+  EXPECT_EQ(known.bytes, stream_.size());
+  EXPECT_EQ(known.messages, 3U);
+  EXPECT_EQ(expected(reader_), (Numbers{0, 1, 2}));
+  EXPECT_EQ(reader_.known(stream_).bytes, 0U);
 }
 
 TEST_F(RoomCopyTest, OwnMessagesBetweenThoseOfOthersAreLeftOneByOne) {
   ahead(Said(2, 0));
   ahead(Said(0, 0));
-  ahead(Said(2, 1));
   ahead(Said(0, 1));
-  RoomCopy::Reader reader(copy_);
-  const Said first(2, 0);
-  reader.checked(first.frame, first.message);  // has no position: its sender said more since
-  EXPECT_EQ(reader.known(stream_, 0, next_).messages, 0U);
-  RoomCopy::Position position = 0;
-  EXPECT_EQ(copy_.known(stream_, 0, position, next_).messages, 1U);
-  const Said own(0, 0);
-  position = copy_.checked(own.frame, own.message, position);
-  EXPECT_EQ(position, 2U);
-  EXPECT_EQ(copy_.known(Bytes(stream_).subspan(stream_.size() / 2), 0, position, next_).messages, 1U);
-  EXPECT_EQ(next_, (std::vector<std::uint32_t>{0, 0, 2}));
+  ahead(Said(2, 1));
+  const std::size_t one = stream_.size() / 4;
+  EXPECT_EQ(reader_.known(stream_).messages, 1U);
+  EXPECT_EQ(reader_.known(Bytes(stream_).subspan(one)).bytes, 0U);
+  check(reader_, Said(0, 0));
+  EXPECT_EQ(reader_.known(Bytes(stream_).subspan(2 * one)).bytes, 0U);
+  check(reader_, Said(0, 1));
+  EXPECT_EQ(reader_.known(Bytes(stream_).subspan(3 * one)).messages, 1U);
+  EXPECT_EQ(expected(reader_), (Numbers{2, 0, 2}));
+  EXPECT_TRUE(reader_.follows());
 }
 
 TEST_F(RoomCopyTest, ACutMessageIsNotTaken) {
   ahead(Said(2, 0));
-  ahead(Said(2, 1));
-  RoomCopy::Position position = 0;
-  const auto known = copy_.known(Bytes(stream_).first(stream_.size() - 1), 0, position, next_);
-  EXPECT_EQ(known.messages, 1U);
-  EXPECT_EQ(known.bytes, stream_.size() / 2);
+  ahead(Said(2, 1, "other words"));
+  const std::size_t first = kLengthBytes + Said(2, 0).message.size();
+  for (std::size_t cut = 0; cut < stream_.size(); ++cut) {
+    RoomCopy::Reader reader(copy_, 1, true);
+    EXPECT_EQ(reader.known(Bytes(stream_).first(cut)).bytes, cut < first ? 0 : first) << cut;
+  }
 }
 
 TEST_F(RoomCopyTest, AWrongByteEndsWhatIsTaken) {
   ahead(Said(2, 0));
-  ahead(Said(2, 1));
+  ahead(Said(1, 0));
   for (std::size_t wrong = 0; wrong < stream_.size(); ++wrong) {
-    RoomCopy::Position position = 0;
-    next_ = {0, 0, 0};
+    RoomCopy::Reader reader(copy_, 0, true);
     std::vector<std::byte> other = stream_;
     other[wrong] ^= std::byte{1};
-    EXPECT_EQ(copy_.known(other, 0, position, next_).messages, wrong < stream_.size() / 2 ? 0U : 1U);
+    EXPECT_EQ(reader.known(other).messages, wrong < stream_.size() / 2 ? 0U : 1U) << wrong;
+    EXPECT_EQ(expected(reader), wrong < stream_.size() / 2 ? (Numbers{0, 0, 0}) : (Numbers{0, 0, 1}));
   }
 }
 
-// It came to this member before, so it is wrong, whatever others have received.
-TEST_F(RoomCopyTest, AMessageThatIsNotTheNextOfItsSenderIsNotTaken) {
+TEST_F(RoomCopyTest, KnowsTheNextNumberOfEachSenderWhereverAMemberIs) {
+  std::vector<std::uint32_t> senders;
+  Numbers said(3), had(3);
+  for (std::uint32_t i = 0; i < 30; ++i) {
+    senders.push_back(i * i / 7 % 3);
+    ahead(Said(senders[i], said[senders[i]]++, ""));
+  }
+  const std::size_t one = stream_.size() / senders.size();
+  for (std::size_t place = 0; place < senders.size();) {
+    EXPECT_EQ(expected(reader_), had);
+    const std::size_t cut = std::min(senders.size(), place + 4);
+    std::size_t taken = reader_.known(Bytes(stream_).subspan(place * one, (cut - place) * one)).messages;
+    if (taken == 0) check(reader_, Said(0, had[0], ""));
+    for (taken = std::max<std::size_t>(1, taken); taken > 0; --taken) ++had[senders[place++]];
+  }
+  EXPECT_EQ(expected(reader_), said);
+  EXPECT_TRUE(reader_.follows());
+}
+
+TEST_F(RoomCopyTest, AMemberWithAnotherOrderGoesOnAlone) {
   ahead(Said(2, 0));
-  RoomCopy::Position position = 0;
-  next_[2] = 1;
-  EXPECT_EQ(copy_.known(stream_, 0, position, next_).messages, 0U);
+  ahead(Said(1, 0));
+  ahead(Said(2, 1));
+  check(reader_, Said(1, 0));
+  EXPECT_FALSE(reader_.follows());
+  EXPECT_EQ(expected(reader_), (Numbers{0, 1, 0}));
+  EXPECT_EQ(reader_.known(stream_).bytes, 0U);
+  check(reader_, Said(2, 0));
+  check(reader_, Said(2, 1));
+  EXPECT_EQ(expected(reader_), (Numbers{0, 1, 2}));
 }
 
-TEST_F(RoomCopyTest, AnotherOrderLosesThePlaceAndTheNewestMessageFindsIt) {
-  const Said first(2, 0), second(1, 0);
-  ahead(first);
-  ahead(second);
-  EXPECT_EQ(copy_.checked(second.frame, second.message, 0), kUnknown);
-  EXPECT_EQ(copy_.checked(second.frame, second.message, kUnknown), 2U);
-  const Said unknown(1, 1);
-  EXPECT_EQ(copy_.checked(unknown.frame, unknown.message, kUnknown), kUnknown);
+TEST_F(RoomCopyTest, AMemberFarBehindGoesOnAloneFromWhereItIs) {
+  ahead(Said(2, 0));
+  ahead(Said(1, 0));
+  EXPECT_EQ(reader_.known(stream_).messages, 2U);
+  for (std::uint64_t i = 1; i < 100; ++i) ahead(Said(2, i));
+  EXPECT_TRUE(leader_.follows());
+  EXPECT_FALSE(reader_.follows());
+  EXPECT_EQ(expected(reader_), (Numbers{0, 1, 1}));
+  EXPECT_EQ(RoomCopy::Reader(copy_, 1, true).known(stream_).bytes, 0U);  // it joins too late
 }
 
-TEST_F(RoomCopyTest, AMemberFarBehindHasNoPlace) {
-  const std::string text(kLargestPayload, 'x');
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    const Said said(2, i, text);
-    leader_ = copy_.checked(said.frame, said.message, leader_);
+TEST_F(RoomCopyTest, AMemberThatKeepsUpFollowsForEver) {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    ahead(Said(2, i));
+    EXPECT_EQ(reader_.known(stream_).messages, 1U);
+    stream_.clear();
   }
-  EXPECT_EQ(leader_, 100U);
-  RoomCopy::Position position = 1;
-  EXPECT_EQ(copy_.known(Said(2, 1, text).message, 0, position, next_).bytes, 0U);
-  EXPECT_EQ(position, kUnknown);
+  EXPECT_EQ(expected(reader_), (Numbers{0, 0, 1000}));
+}
+
+TEST_F(RoomCopyTest, AMessageLargerThanWhatIsKeptIsKept) {
+  ahead(Said(2, 0, std::string(2 * kMostBytes, 'x')));
+  EXPECT_EQ(reader_.known(stream_).messages, 1U);
 }
 
 }  // namespace

@@ -54,10 +54,8 @@ class MemberExchange : public Exchange {
         member_(static_cast<std::uint32_t>(parameters.connection)),
         lossy_(parameters.delivery.lossy),
         pattern_(Pattern::of(parameters.payload, Pattern::Alphabet::any)) {
-    if (stream_framing_of(parameters) == StreamFraming::websocket)
-      websocket_.emplace(parameters);
-    else if (!parameters.delivery.by_message())
-      reader_.emplace(counts_->copy);
+    if (stream_framing_of(parameters) == StreamFraming::websocket) websocket_.emplace(parameters);
+    follows_copy_ = !websocket_ && !parameters.delivery.by_message();
   }
   ~MemberExchange() override { counts_->received += received_; }
   MemberExchange(const MemberExchange&) = delete;
@@ -122,9 +120,9 @@ class MemberExchange : public Exchange {
   const bool lossy_;  // the delivery may lose messages
   const std::shared_ptr<const Pattern> pattern_;
   std::optional<OverWebSocket> websocket_;
-  std::vector<std::uint32_t> next_;         // the next message number expected from each member
+  bool follows_copy_ = false;               // its frames come over a stream, as the copy has them
+  std::optional<RoomCopy::Reader> reader_;  // once it is welcomed: the numbers that are expected
   std::vector<Sequence> sequences_;         // if the delivery is lossy instead: the numbers that have arrived
-  std::optional<RoomCopy::Reader> reader_;  // over a stream whose frames are those of the copy
   bool welcomed_ = false;
   bool silent_ = false;      // nothing has arrived for a while after all had ended
   std::uint64_t ended_ = 0;  // turns, or the load
@@ -180,7 +178,7 @@ MessageKind MemberExchange::classify_frame(Bytes message) {
 
 std::size_t MemberExchange::take_known(Bytes chunk) {
   if (!reader_) return 0;
-  const RoomCopy::Known known = reader_->known(chunk, member_, next_);
+  const RoomCopy::Known known = reader_->known(chunk);
   received_ += known.messages;
   if (known.messages > 0) silent_ = false;
   return known.bytes;
@@ -199,7 +197,10 @@ MessageKind MemberExchange::joined(const Frame& frame) {
 
 MessageKind MemberExchange::welcomed() {
   if (std::exchange(welcomed_, true)) return MessageKind::greeting;
-  lossy_ ? sequences_.resize(counts_->members) : next_.resize(counts_->members);
+  if (lossy_)
+    sequences_.resize(counts_->members);
+  else
+    reader_.emplace(counts_->copy, member_, follows_copy_);
   counts_->joined.fetch_add(1);
   return MessageKind::greeting;
 }
@@ -213,8 +214,9 @@ void MemberExchange::on_silence() {
 }
 
 bool MemberExchange::in_order(const Frame& frame) {
-  if (frame.number == next_[frame.member]++) return true;
-  ++(frame.number < next_[frame.member] ? counts_->duplicated : counts_->out_of_order);
+  const std::uint32_t expected = reader_->expected(frame.member);
+  if (frame.number == expected) return true;
+  ++(frame.number < expected ? counts_->duplicated : counts_->out_of_order);
   return false;
 }
 
