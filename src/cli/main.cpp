@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "base/files.hpp"
 #include "base/limits.hpp"
@@ -116,27 +118,32 @@ void show_options(CommandLine& line, const std::string& command, const Protocol&
   line.also_show(command, flags);
 }
 
+using AddCommand = void (*)(Command root, const Program& program, int& exit_code);
+
+// Returns the commands in the order of --help, by their names.
+std::vector<std::pair<std::string_view, AddCommand>> commands_of(const Program& program) {
+  std::vector<std::pair<std::string_view, AddCommand>> commands{
+      {"race", add_race},    {"report", add_report},   {"compare", add_compare},
+      {"merge", add_merge},  {"history", add_history}, {"serve", add_serve},
+      {"load", add_load},    {"engines", add_engines}, {"protocols", add_protocols},
+      {"doctor", add_doctor}};
+  if (program.has_scenarios())
+    commands.insert(commands.end(), {{"advise", add_advise}, {"scenarios", add_scenarios}});
+  if (program.find_protocol("file") != nullptr)
+    commands.insert(commands.end(),
+                    {{"receive", add_receive}, {"send", add_send}, {"get", add_get}, {"list", add_list}});
+  return commands;
+}
+
+// Adds the command that is called. Adding all of them takes longer than the program needs otherwise, so they
+// are added only where their names or texts are needed: for the list of commands, an unknown one and manuals.
 void add_commands(Command root, const Program& program, const CommandLine& line, int& exit_code) {
-  add_race(root, program, exit_code);
-  add_report(root, program, exit_code);
-  add_compare(root, program, exit_code);
-  add_merge(root, program, exit_code);
-  add_history(root, program, exit_code);
-  add_serve(root, program, exit_code);
-  add_load(root, program, exit_code);
-  add_engines(root, program, exit_code);
-  add_protocols(root, program, exit_code);
-  add_doctor(root, program, exit_code);
-  if (program.has_scenarios()) {
-    add_advise(root, program, exit_code);
-    add_scenarios(root, program, exit_code);
-  }
-  if (program.find_protocol("file") != nullptr) {
-    add_receive(root, program, exit_code);
-    add_send(root, program, exit_code);
-    add_get(root, program, exit_code);
-    add_list(root, program, exit_code);
-  }
+  const std::string_view called = program.words.size() > 1 ? std::string_view(program.words[1]) : "";
+  if (called == "--version") return;
+  const auto commands = commands_of(program);
+  for (const auto& [name, add] : commands)
+    if (name == called) return add(root, program, exit_code);
+  for (const auto& [name, add] : commands) add(root, program, exit_code);
   add_manual(root, program, line);
 }
 
