@@ -42,6 +42,7 @@ constexpr unsigned kMostMissed = 2;
 
 constexpr std::string_view kAnother =
     ", and is another file; --overwrite replaces it, --skip-existing leaves it";
+constexpr std::string_view kTaken = ", and was not when this began: another process may have written it";
 constexpr std::string_view kWritten = ": another process may be writing that file; wait for it, or use -o";
 
 // Returns a number that distinguishes files of the same size and time, by their names and their servers.
@@ -278,6 +279,7 @@ void FileDownload::checked(const FileAnswer<Upload::Check>& check) {
     std::string why = fmt::format("{}: {}", printable(item_.file), error_name(refusal.error));
     if (!refusal.text.empty()) why += " (" + refusal.text + ")";
     if (is_all_gone(refusal.error, true)) forget();
+    if (refusal.error == FileError::exists) why += kTaken;
     return give_up(why);
   }
   {

@@ -114,6 +114,23 @@ TEST_F(PartialUpload, KeepsNothingBelowTheFirstMiB) {
   EXPECT_EQ(storage().quota().left(), before);
 }
 
+// It would leave nothing, so that it needs no name, and no other process has to wait for it. The name is for
+// the first that is complete.
+TEST_F(PartialUpload, HasNoNameWhereItIsShorterThanTheFirstMiB) {
+  text_.resize(kMiB - 1);
+  TreeStorage other(std::make_unique<DirectoryTree>(folder_.file("root")), {});
+  const auto one = begin(), late = other.upload(request(2)).value();
+  for (const auto& upload : {one, late}) {
+    resume(*upload);
+    upload_text(*upload, 0, text_.size());
+  }
+  EXPECT_TRUE(hidden().empty());
+  EXPECT_TRUE(seal(*one));
+  EXPECT_EQ(seal(*late).error().error, FileError::exists);
+  EXPECT_EQ(text_of(path("new")), text_);
+  EXPECT_TRUE(hidden().empty());
+}
+
 // What the kernel has moved is digested in larger parts, and counts all the same.
 TEST_F(PartialUpload, GoesOnWithWhatNobodyHasSeen) {
   storage({.write = FileWrite::splice});

@@ -20,10 +20,6 @@
 namespace joust {
 namespace {
 
-// The least number of bytes from the start of a file that are kept. Fewer are not worth two files on the
-// disk.
-constexpr std::uint64_t kLeastKept = 1 << 20;
-
 // A new file that outlives its process. Its temporary name and that of its journal follow from the final
 // name, so that the next attempt finds both. The file is locked for as long as this object exists, so that
 // two processes do not write one file or its journal.

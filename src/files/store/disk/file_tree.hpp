@@ -37,6 +37,10 @@ namespace joust {
 // EBUSY then, which would mean here that another process receives the file: its sender would try again.
 inline constexpr int kMountedOn = ETXTBSY;
 
+// The least number of bytes from the start of a file that are kept after an interruption. Fewer are not worth
+// two files on the disk.
+inline constexpr std::uint64_t kLeastKept = 1 << 20;
+
 enum class Existing : unsigned char { keep, replace };
 
 // The rules for making a new file, and its properties beside its bytes.
@@ -74,6 +78,7 @@ class NewFile {
   // Syncs the folder and the names of the directories on its path. Returns the errno, or 0.
   virtual int sync_folder(int /*fd*/) { return 0; }
   virtual int folder() const { return -1; }  // a handle (O_PATH) of the name's folder, borrowed; -1: none
+  virtual std::string_view folder_path() const { return {}; }  // the name of that folder
 
   virtual void abandon() = 0;  // removes it now
   virtual void release() = 0;  // as if this object were destroyed: another one may be made for the name

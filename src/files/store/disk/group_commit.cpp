@@ -17,6 +17,12 @@ namespace {
 
 constexpr std::size_t kMostOfGroup = 256;  // the first file of a group is answered with the last
 
+// True if what is known of the folder of one file holds for that of the other. Their handle is one, because
+// both hold it open.
+bool shares_folder(const NewFile& one, const NewFile& other) {
+  return one.folder() >= 0 && one.folder() == other.folder() && one.folder_path() == other.folder_path();
+}
+
 }  // namespace
 
 void publish(std::span<Publication> files, bool synced, const std::atomic<bool>* ending) {
@@ -47,23 +53,31 @@ void publish(std::span<Publication> files, bool synced, const std::atomic<bool>*
     one.file->abandon();
     return error;
   });
-  // Each file is asked just before it gets its name. The answer for another file of the same folder says
-  // nothing: a folder that was renamed meanwhile is reached by one of two paths only.
-  each([](Publication& one) {
-    if (const int error = one.file->has_name() ? 0 : one.file->confirm_folder(); error != 0) return error;
+  // A folder is confirmed just before its files get their names, once for those that share its handle and its
+  // path. The answer for another path says nothing: a folder that was renamed meanwhile is reached by one of
+  // two paths only.
+  const NewFile* confirmed = nullptr;
+  each([&](Publication& one) {
+    const bool is_known =
+        one.file->has_name() || (confirmed != nullptr && shares_folder(*confirmed, *one.file));
+    if (const int error = is_known ? 0 : one.file->confirm_folder(); error != 0) return error;
+    if (!one.file->has_name()) confirmed = one.file;
     one.result = one.file->take_name(one.fd);
     return 0;
   });
   if (!synced) return;
   // A folder that is on the disk is synced for the other files in it too. An error is the file's own: it may
   // be one of its path.
+  const NewFile* on_disk = nullptr;
   each([&](Publication& one) {
+    if (on_disk != nullptr && shares_folder(*on_disk, *one.file)) return 0;
     struct stat facts {};
     if (one.file->folder() >= 0 && ::fstat(one.file->folder(), &facts) != 0) return errno;
     const std::pair folder{facts.st_dev, facts.st_ino};
     if (std::ranges::find(files, std::optional(folder), &Publication::synced_folder) != files.end()) return 0;
     const int error = one.file->sync_folder(one.fd);
     if (error == 0) one.synced_folder = folder;
+    if (error == 0) on_disk = one.file;
     return error;
   });
 }

@@ -206,6 +206,10 @@ int TemporaryFile::sync_folder(int fd) {
   return tree_.sync_names(name_, folder(), fd);
 }
 
+std::string_view TemporaryFile::folder_path() const {
+  return split_name(name_).folder;
+}
+
 int TemporaryFile::confirm_folder() {
   const auto parent = tree_.directory().open_parent(name_);
   struct stat held {

@@ -67,6 +67,7 @@ class TemporaryFile : public NewFile {
   const ReplacedBytes* replaced() const override { return replaced_ ? &*replaced_ : nullptr; }
   int sync_folder(int fd) override;
   int folder() const override { return parent_.fd->get(); }
+  std::string_view folder_path() const override;
   void abandon() override;
   void release() override { abandon(); }
 

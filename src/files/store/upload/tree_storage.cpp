@@ -150,7 +150,7 @@ FileAnswer<std::shared_ptr<Upload>> TreeStorage::upload(const UploadRequest& req
 }
 
 // A dry run is discarded, so an existing file does not matter. A request with wishes replaces a file only
-// if the wishes ask for that too.
+// if the wishes ask for that too. A file that is too short to be left behind needs no name, lock or journal.
 NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
   if (!request.wishes) return {.existing = request.dry_run ? Existing::replace : rules_.existing};
   const FileWishes& wishes = *request.wishes;
@@ -159,18 +159,19 @@ NewFileRules TreeStorage::rules_for(const UploadRequest& request) {
                      .quota = &quota_,
                      .modified_ns = wishes.modified_ns,
                      .mode = wishes.mode};
-  if (wishes.resumable) rules.source = {request.size, wishes.modified_ns, wishes.source};
+  if (wishes.resumable && request.size >= kLeastKept)
+    rules.source = {request.size, wishes.modified_ns, wishes.source};
   return rules;
 }
 
 FileAnswer<std::shared_ptr<DiskUpload>> TreeStorage::begin(const UploadRequest& request) {
   auto slot = slots_.take(request.from);
   if (!slot) return std::unexpected(slot.error());
-  auto new_file = files_->create(request.name, rules_for(request));
+  const NewFileRules rules = rules_for(request);
+  auto new_file = files_->create(request.name, rules);
   if (!new_file) return not_made(new_file.error());
-  // A source that has become small is sent whole. Its interrupted upload is never resumed, and is removed.
-  const bool resumable = request.wishes && request.wishes->resumable;
-  if (!resumable && !request.dry_run && kept_.has(request.name)) forget_interrupted(request.name);
+  // The interrupted upload of a source that has become small is never resumed, and is removed.
+  if (!rules.source && !request.dry_run && kept_.has(request.name)) forget_interrupted(request.name);
   return DiskUpload::begin(std::move(*new_file), std::move(*slot), request,
                            {.write = rules_.write,
                             .quota = &quota_,
