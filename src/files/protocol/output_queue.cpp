@@ -32,9 +32,9 @@ std::uint64_t OutputQueue::message(const Message& message) {
   return check;
 }
 
-void OutputQueue::bytes(std::uint32_t request, std::vector<std::byte> bytes) {
+void OutputQueue::bytes(std::uint32_t request, std::vector<std::byte> bytes, std::uint64_t of_files) {
   const std::size_t size = bytes.size();
-  add({.bytes = std::move(bytes), .size = size, .request = request});
+  add({.bytes = std::move(bytes), .size = size, .of_files = of_files, .request = request});
 }
 
 void OutputQueue::data(std::uint32_t request, const std::shared_ptr<File>& file, ByteRange range) {
@@ -95,7 +95,7 @@ std::size_t OutputQueue::segments(std::span<Segment> into) const {
 
 bool OutputQueue::sends_file() const {
   return std::any_of(pieces_.begin() + static_cast<std::ptrdiff_t>(first_), pieces_.end(),
-                     [](const Piece& piece) { return piece.file != nullptr; });
+                     [](const Piece& piece) { return piece.file != nullptr || piece.of_files > 0; });
 }
 
 std::uint64_t OutputQueue::consumed(std::size_t n) {
@@ -108,7 +108,9 @@ std::uint64_t OutputQueue::consumed(std::size_t n) {
     piece.consumed += part;
     n -= part;
     if (piece.file) of_files += part;
-    if (piece.consumed == piece.size) ++first_;
+    if (piece.consumed < piece.size) continue;
+    of_files += piece.of_files;
+    ++first_;
   }
   return of_files;
 }

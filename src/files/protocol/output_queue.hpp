@@ -18,8 +18,8 @@ class OutputQueue {
  public:
   // Adds a message. Returns its check, which the answer may repeat. For Data the result has no meaning.
   std::uint64_t message(const Message& message);
-  // Adds encoded messages with the data between them.
-  void bytes(std::uint32_t request, std::vector<std::byte> bytes);
+  // Adds encoded messages with the data between them. `of_files`: the bytes of files among them.
+  void bytes(std::uint32_t request, std::vector<std::byte> bytes, std::uint64_t of_files = 0);
   // Starts a new answer: the next messages belong to another request.
   void next_answer() { ++answer_; }
   // Adds a data frame: its head, and the range of the file, at most kLargestData bytes.
@@ -53,6 +53,7 @@ class OutputQueue {
     std::shared_ptr<File> file{};  // used if there are no bytes; neither: zeros
     std::uint64_t offset = 0;      // in the file
     std::uint64_t size = 0;
+    std::uint64_t of_files = 0;  // bytes of files in `bytes`
     std::uint64_t consumed = 0;
     std::uint64_t released = 0;
     std::uint32_t request = 0;

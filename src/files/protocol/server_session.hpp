@@ -48,6 +48,7 @@ class Downloads {
 
   bool are_allowed();  // refuses the request if not
   void tell(const OpenFile& file, const std::optional<Digest>& digest, Time now);
+  bool send_small(const OpenFile& file);  // false: nothing is sent
   void digest_slice(Time now);
   void list_slice();
   bool is_listing_unread() const;  // enough is unread: the peer has to read first

@@ -21,6 +21,8 @@ inline constexpr std::size_t kHeadBytes = 16;           // the last four are its
 inline constexpr std::size_t kLargestBody = 2048;       // for frames other than data
 inline constexpr std::size_t kCheckBytes = 8;           // after each such body
 inline constexpr std::uint32_t kLargestData = 4 << 20;  // bytes in one data frame
+// A file of at most so many bytes is sent with its digest, if it is asked for as one range.
+inline constexpr std::uint64_t kSentWithDigest = 64 << 10;
 
 // The flag bits in the head of a frame. Bits that a kind does not define are ignored.
 inline constexpr std::uint16_t kDigestKnown = 1 << 0;   // the frame's digest is known

@@ -185,6 +185,8 @@ class Storage {
  public:
   virtual ~Storage() = default;
   virtual FileAnswer<OpenFile> open(std::string_view name) = 0;
+  // True if nothing has changed the file since open() returned it. Certain for a settled file only.
+  virtual bool is_unchanged(const OpenFile& /*file*/) const { return true; }
   // Lists a directory: the files that open() accepts, and the directories. list() returns at most `most`
   // entries at once, and read_folder() reads all entries piece by piece. The root has the empty name.
   virtual FileAnswer<FolderListing> list(std::string_view /*folder*/, std::size_t /*most*/) {

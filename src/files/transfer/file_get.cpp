@@ -89,10 +89,12 @@ FileDownload::Work FileDownload::next(bool is_first) {
   if (!upload_ && !existing_.file) return {};
   if (upload_ && !resumed_ && !std::exchange(resuming_, true)) return {.task = Task::resume, .into = upload_};
   // The digest is asked for on a connection of its own, so that the server makes it while the ranges arrive.
-  // Until that connection is open, or without one, the first connection fetches ranges.
+  // Until that connection is open, or without one, the first connection fetches ranges. The digest of a small
+  // file comes with its bytes, unless the server does not know it.
   const bool fetches = is_first && !is_listed() && resumed_ && ranges_.any();
-  if (!digest_ && !fetches && !std::exchange(asked_digest_, true)) return {.task = Task::digest};
-  if (!resumed_ || (is_listed() && !digest_)) return {};
+  const bool comes = upload_ && is_small(item_) && !(resumed_ && ranges_.complete());
+  if (!digest_ && !fetches && !comes && !std::exchange(asked_digest_, true)) return {.task = Task::digest};
+  if (!resumed_ || (is_listed() && !is_small(item_) && !digest_)) return {};
   if (const auto range = ranges_.take()) return {.task = Task::range, .range = *range, .into = upload_};
   if (ranges_.complete() && digest_ && !std::exchange(checking_, true))
     return {.task = Task::check, .into = upload_};

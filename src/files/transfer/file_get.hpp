@@ -29,6 +29,11 @@ struct GetItem {
   std::optional<file::Facts> facts{};  // from the server's list, perhaps old; empty: the server is asked
 };
 
+// True for a listed file so small that the server sends its digest with its bytes.
+inline bool is_small(const GetItem& item) {
+  return item.facts && item.facts->size <= file::kSentWithDigest;
+}
+
 // The steps of fetching one file. It belongs to a GetTransfer, which hands its work to the connections and
 // receives its outcome. Any thread; next() and kept() are the only methods that may be called under the lock
 // of the Fetch.

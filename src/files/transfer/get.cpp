@@ -108,8 +108,9 @@ GetTransfer::Work GetTransfer::next(const void* session, bool only_small) {
     }
     if (only_small && !active_[i]->is_listed()) continue;
     Work work = active_[i]->next(session == first_);
+    if (work.task == FileDownload::Task::none) continue;
     work.of = active_[i];
-    if (work.task != FileDownload::Task::none) return work;
+    return work;
   }
 }
 

@@ -119,9 +119,10 @@ class GetSession : public TransferSession {
   std::uint32_t request_ = 0;  // request of the work in hand
   RangeParts parts_;           // of the range in hand
   bool is_begun_ = false;      // the work in hand is begun
-  bool found_ = false;         // the answer has begun
-  bool waiting_ = false;       // until go_on_at_, to ask for the part
-  Time go_on_at_{};            // set by the rate limit
+  // The answer to the work in hand: it has not begun, or is of this file or of another one.
+  enum class Answer : std::uint8_t { none, begun, of_another } answer_ = Answer::none;
+  bool waiting_ = false;  // until go_on_at_, to ask for the part
+  Time go_on_at_{};       // set by the rate limit
   Time next_slice_{};
 };
 
@@ -205,7 +206,7 @@ GetSession::Step GetSession::local_step(GetTransfer::Work& work) {
 void GetSession::begin(Time now) {
   is_begun_ = true;
   alive(now);
-  found_ = false;
+  answer_ = Answer::none;
   if (work_.task == Task::begin) {
     const std::shared_ptr<FileDownload> of = work_.of;
     done();
@@ -262,7 +263,8 @@ void GetSession::take_part(Time now) {
 
 void GetSession::ask_for_part(Time now) {
   alive(now);
-  waiting_ = found_ = false;
+  waiting_ = false;
+  answer_ = Answer::none;
   ask(work_, parts_.part());
   request_ = asked_;
 }
@@ -310,7 +312,7 @@ void GetSession::take(const file::Message& message, Time now) {
 void GetSession::take_error(const FileRefusal& refusal, Time now) {
   const std::shared_ptr<FileDownload> of = work_.of;
   // The server sends zeros for bytes that it could not read.
-  if (work_.task == Task::range && found_) work_.into->distrust(work_.range);
+  if (work_.task == Task::range && answer_ != Answer::none) work_.into->distrust(work_.range);
   if (refusal.error == FileError::busy) return lose(words_of(of->item().name, refusal), now);
   done();
   if (refusal.error == FileError::beyond_end || refusal.error == FileError::shrunk)
@@ -320,7 +322,7 @@ void GetSession::take_error(const FileRefusal& refusal, Time now) {
 }
 
 void GetSession::take_facts(const file::Facts& facts, Time now) {
-  if (found_) return lose("a frame that is no answer", now);
+  if (answer_ != Answer::none) return lose("a frame that is no answer", now);
   const std::shared_ptr<FileDownload> of = work_.of;
   if (work_.task == Task::ask) {
     done();
@@ -328,32 +330,36 @@ void GetSession::take_facts(const file::Facts& facts, Time now) {
   }
   const auto known = of->facts();
   const bool is_same = facts.size == known->size && facts.modified_ns == known->modified_ns;
-  found_ = true;
+  answer_ = is_same ? Answer::begun : Answer::of_another;
   if (work_.task == Task::digest) {
     done();
     if (!is_same) return of->changed_on_server();
     if (!facts.digest) return of->give_up_digest("gives no");
     return of->learned_digest(*facts.digest);
   }
-  if (is_same) return;
+  if (is_same && facts.digest && is_small(of->item())) of->learned_digest(*facts.digest);
+  if (is_same || is_small(of->item())) return;
   of->changed_on_server();
   lose("the bytes of another file follow", now);  // they would have to be thrown away
 }
 
 void GetSession::take_data(const file::Data& data, Time now) {
-  if (work_.task != Task::range || !found_ || !parts_.fits(data)) return lose("bytes without a request", now);
+  if (work_.task != Task::range || answer_ == Answer::none || !parts_.fits(data))
+    return lose("bytes without a request", now);
   receive_data(data.size);
 }
 
 void GetSession::take_end(const file::End& end, Time now) {
-  if (work_.task != Task::range || !found_ || !parts_.is_complete(end))
+  if (work_.task != Task::range || answer_ == Answer::none || !parts_.is_complete(end))
     return lose("the answer ends too early", now);
   if (!parts_.is_last()) return take_part(now);
-  const ByteRange range = work_.range;
-  const std::shared_ptr<FileDownload> of = work_.of;
-  work_.into->finish(range);
+  const GetTransfer::Work work = work_;
+  const bool is_another = answer_ == Answer::of_another;
+  if (!is_another) work.into->finish(work.range);
   done();
-  of->finished(range);
+  if (!is_another) return work.of->finished(work.range);
+  work.of->changed_on_server();
+  work.of->give_back(work, work.range.size);  // after that no other connection takes the range
 }
 
 FileRange GetSession::store() const {
@@ -386,7 +392,7 @@ void GetSession::done() {
   work_ = std::move(pipelined_.front().work);
   pipelined_.pop_front();
   is_begun_ = true;
-  found_ = false;
+  answer_ = Answer::none;
   parts_.begin(work_.range);
   parts_.next(UINT64_MAX);
   pipelined_bytes_ -= work_.range.size;

@@ -58,8 +58,9 @@ class FaultyUpload : public Upload {
 class FaultyStorage : public Storage {
  public:
   FileAnswer<OpenFile> open(std::string_view) override {
-    return OpenFile{.file = file, .version = {.size = announced}};
+    return OpenFile{.file = file, .version = {.size = announced}, .settled = is_settled};
   }
+  bool is_unchanged(const OpenFile&) const override { return false; }
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest&) override {
     return std::make_shared<FaultyUpload>(*file, told);
   }
@@ -67,6 +68,7 @@ class FaultyStorage : public Storage {
 
   std::shared_ptr<FaultyFile> file = std::make_shared<FaultyFile>();
   std::uint64_t announced = 0;
+  bool is_settled = false;
   std::string told;
 };
 
@@ -84,6 +86,16 @@ TEST_F(FileServerErrors, SaysThatAFileHasBecomeShorterAndGoesOn) {
   ASSERT_EQ(heard.messages.size(), 6U);
   EXPECT_EQ(describe(heard.messages[2]), "1: error shrunk 'the file has become shorter'");
   EXPECT_EQ(describe(heard.messages[5]), "2: end 10 -");
+}
+
+// A client that gets no digest asks for it, and so notices whether the bytes were those of one moment.
+TEST_F(FileServerErrors, SendsNoDigestOfAFileThatIsChangedWhileItIsRead) {
+  faulty_.announced = faulty_.file->size = 100;
+  faulty_.is_settled = true;
+  const Decoded heard = ask(wire({1, Fragment{{0, 100}, "a"}}));
+  EXPECT_EQ(heard.data, std::string(100, 'x'));
+  EXPECT_FALSE(std::get<Facts>(heard.messages[0].body).digest);
+  EXPECT_EQ(describe(heard.messages[2]), "1: end 100 -");
 }
 
 TEST_F(FileServerErrors, ComplainsOfWhatComesBehindAFileThatHasBecomeShorter) {

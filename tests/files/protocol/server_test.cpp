@@ -88,6 +88,32 @@ TEST_F(FileServer, SendsTheDigestOfAWholeFileWhereItIsKnown) {
   EXPECT_FALSE(std::get<End>(heard.messages[6].body).digest);
 }
 
+TEST_F(FileServer, SendsASmallFileWithItsDigest) {
+  storage(joust::test::kOldFiles);
+  const std::string text(kSentWithDigest, 'x');
+  std::ofstream(path("small")) << text;
+  std::ofstream(path("larger")) << text << '.';
+  const Decoded heard = ask(wire({1, Fragment{{0, text.size()}, "small"}}) +
+                            wire({2, Fragment{{0, text.size() + 1}, "larger"}}) +
+                            wire({3, Fragment{{0, 2}, "old"}}) + wire({4, Fragment{{0, 3}, "old"}}));
+  EXPECT_TRUE(heard.data == text + text + ".ol" + "old");
+  ASSERT_EQ(heard.messages.size(), 12U);
+  EXPECT_EQ(std::get<Facts>(heard.messages[0].body).digest, digest_of(text));
+  EXPECT_EQ(std::get<End>(heard.messages[2].body).digest, digest_of(text));
+  EXPECT_FALSE(std::get<End>(heard.messages[5].body).digest) << "it may be moved by the kernel";
+  EXPECT_FALSE(std::get<End>(heard.messages[8].body).digest) << "a part";
+  EXPECT_EQ(std::get<Facts>(heard.messages[9].body).digest, digest_of("old"));
+  EXPECT_EQ(server().bytes_sent, 2 * text.size() + 6);
+}
+
+// It may be changed again within the same time stamp, between two reads.
+TEST_F(FileServer, SendsNoDigestOfAFileThatWasChangedJustNow) {
+  const Decoded heard = ask(wire({1, Fragment{{0, 3}, "old"}}));
+  EXPECT_EQ(heard.data, "old");
+  EXPECT_FALSE(std::get<Facts>(heard.messages[0].body).digest);
+  EXPECT_FALSE(std::get<End>(heard.messages[2].body).digest);
+}
+
 TEST_F(FileServer, RefusesAFragmentThatIsNotThere) {
   EXPECT_EQ(error_of(wire({1, Fragment{{0, 4}, "old"}})), "beyond the end");
   EXPECT_EQ(error_of(wire({1, Fragment{{3, 1}, "old"}})), "beyond the end");

@@ -51,6 +51,22 @@ TEST_F(TreeGet, SendsFilesOfAllSizesOverOneConnection) {
   for (const GetItem& item : plan.items) EXPECT_TRUE(text_of(here(item.file)) == text_of(there(item.name)));
 }
 
+TEST_F(TreeGet, AsksOnceForASmallFile) {
+  storage(joust::test::kOldFiles);
+  GetPlan plan = this->plan();
+  for (int i = 0; i < 20; ++i) {
+    const std::string name = "sub/" + std::to_string(i);
+    std::ofstream(there(name)) << "content " << i;
+    plan.items.push_back(item(name));
+  }
+  GetTransfer getting(plan);
+  Joined(getting, server()).run();
+  EXPECT_EQ(getting.counts().files, 20U);
+  EXPECT_EQ(server().fragments, 20U);
+  EXPECT_EQ(server().queries, 0U) << "their digests come with their bytes";
+  for (const GetItem& item : plan.items) EXPECT_EQ(text_of(here(item.file)), text_of(there(item.name)));
+}
+
 // A list may be older than the files.
 TEST_F(TreeGet, SendsFilesAsTheyAreNow) {
   GetPlan plan = this->plan();

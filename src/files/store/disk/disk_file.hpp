@@ -59,6 +59,8 @@ class SourceFile : public File {
   Bytes mapped(std::uint64_t offset, std::uint64_t size) const override;
   int descriptor() const override { return method_ == FileRead::sendfile ? fd_.get() : -1; }
 
+  int number() const { return fd_.get(); }  // descriptor of the open file, borrowed
+
  private:
   Fd fd_;
   FileRead method_;

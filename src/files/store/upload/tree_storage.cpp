@@ -95,6 +95,11 @@ FileAnswer<OpenFile> TreeStorage::open(std::string_view name) {
   return file;
 }
 
+// The files that open() returns are SourceFiles.
+bool TreeStorage::is_unchanged(const OpenFile& file) const {
+  return version_of(static_cast<const SourceFile&>(*file.file).number()) == file.version;
+}
+
 FileAnswer<FolderListing> TreeStorage::list(std::string_view folder, std::size_t most) {
   auto reader = read_folder(folder);
   if (!reader) return std::unexpected(reader.error());

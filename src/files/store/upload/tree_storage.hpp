@@ -81,6 +81,7 @@ class TreeStorage : public Storage {
   void add_sample(const std::string& name, Fd contents);
 
   FileAnswer<OpenFile> open(std::string_view name) override;
+  bool is_unchanged(const OpenFile& file) const override;
   FileAnswer<FolderListing> list(std::string_view folder, std::size_t most) override;
   FileAnswer<std::unique_ptr<FolderReader>> read_folder(std::string_view name) override;
   FileAnswer<std::shared_ptr<Upload>> upload(const UploadRequest& request) override;
