@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <ctime>
 #include <memory>
 
@@ -10,6 +11,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/utc.hpp"
 #include "cli/common/output.hpp"
 #include "cli/file_tool/client_arguments.hpp"
 #include "files/store/name.hpp"
@@ -52,15 +54,13 @@ std::string permissions(const RemoteItem& item) {
   return text;
 }
 
-// Formats a time: "2026-01-31 12:00:00"; in UTC with "T" and "Z", as programs read it.
-std::string time_of(std::int64_t modified_ns, bool in_utc) {
-  constexpr std::int64_t kSecond = 1'000'000'000;
-  const std::time_t seconds = modified_ns / kSecond - (modified_ns % kSecond < 0 ? 1 : 0);
+// Formats a time of this machine's zone: "2026-01-31 12:00:00".
+std::string local_text(std::chrono::nanoseconds since_1970) {
+  const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(since_1970).count();
   std::tm parts{};
-  in_utc ? ::gmtime_r(&seconds, &parts) : ::localtime_r(&seconds, &parts);
+  ::localtime_r(&seconds, &parts);
   std::array<char, 40> text{};
-  const char* const format = in_utc ? "%Y-%m-%dT%H:%M:%SZ" : "%Y-%m-%d %H:%M:%S";
-  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts)};
 }
 
 void print_lines(const std::vector<RemoteItem>& items) {
@@ -70,7 +70,8 @@ void print_lines(const std::vector<RemoteItem>& items) {
   for (const RemoteItem& item : items)
     text +=
         fmt::format("{}  {:>{}}  {}  {}{}\n", permissions(item), item.is_folder ? "-" : grouped(item.size),
-                    width, time_of(item.modified_ns, false), printable(item.name), item.is_folder ? "/" : "");
+                    width, local_text(std::chrono::nanoseconds(item.modified_ns)), printable(item.name),
+                    item.is_folder ? "/" : "");
   print_list(for_people(text));
 }
 
@@ -79,7 +80,7 @@ Json json_of(const RemoteItem& item) {
           {"kind", item.is_folder ? "directory" : "file"},
           {"size", item.size},
           {"mode", fmt::format("{:04o}", item.mode)},
-          {"modified", time_of(item.modified_ns, true)},
+          {"modified", utc_text(std::chrono::nanoseconds(item.modified_ns))},
           {"modified_ns", item.modified_ns}};
 }
 

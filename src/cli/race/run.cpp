@@ -4,8 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/utc.hpp"
 #include "cli/common/output.hpp"
 #include "cli/common/result_file.hpp"
 #include "cli/common/signals.hpp"
@@ -103,16 +103,6 @@ std::uint64_t loops_in(const std::string& text) {
   if (!loops || *loops < 1 || *loops > 1024)
     throw UsageError(fmt::format("--client-threads: '{}' is not between 1 and 1024, and not auto", text));
   return *loops;
-}
-
-// Returns the time, "2026-01-31T09:30:00Z".
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text.data(), length};
 }
 
 // Returns the words that this program was started with; none where the system does not tell.
@@ -243,7 +233,8 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
     if (!refused.empty()) throw UsageError(without_name(refused, program));
   }
   race::RaceResult result;
-  const std::string started = utc_now(), text = text_of_file(scenario.file);  // the file may change meanwhile
+  const std::string started = utc_text(std::chrono::system_clock::now().time_since_epoch()),
+                    text = text_of_file(scenario.file);  // the file may change meanwhile
   const Time begun = Clock::now();
   {
     report::RaceProgress progress(shown_as(progress_as));

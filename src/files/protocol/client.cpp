@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
+#include <chrono>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/utc.hpp"
 #include "files/protocol/client_session.hpp"
 #include "files/protocol/protocol.hpp"
 #include "files/store/name.hpp"
@@ -297,14 +297,6 @@ LocalFilesRules local_files_rules(const Parameters& parameters, const TransferOp
 
 namespace {
 
-std::string time_of(std::int64_t since_1970_ns) {
-  const std::time_t seconds = since_1970_ns / 1'000'000'000;
-  std::tm parts{};
-  std::array<char, 32> text{};
-  ::gmtime_r(&seconds, &parts);
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
-
 class FileClient : public Service {
  public:
   FileClient(const Parameters& parameters, const TransferOptions& options, const LocalFilesRules& rules,
@@ -358,7 +350,7 @@ std::vector<ResultGroup> FileClient::described() const {
       {"file",
        {{"name", transfers_.options().name},
         {"bytes", facts->size},
-        {"modified", time_of(facts->modified_ns)},
+        {"modified", utc_text(std::chrono::nanoseconds(facts->modified_ns))},
         {"digest", facts->digest ? to_hex(*facts->digest) : std::string("not known to the server yet")}}}};
 }
 
