@@ -130,8 +130,8 @@ Json change_json(const Change& change) {
 
 Json result_json(const history::NamedDocument& result) {
   return {{"name", result.name},
-          {"started", result.document.started},
-          {"joust", result.document.version},
+          {"started", result.document.race.started},
+          {"joust", result.document.race.joust},
           {"host", history::fact(result.document, "host")},
           {"fingerprint", history::fact(result.document, "fingerprint")}};
 }
@@ -141,7 +141,7 @@ std::string compare_text(const Compared& compared) {
   std::string text = fmt::format(
       "Across time: {} (new, {}) against {} (base, {}). Nothing pairs their rounds: what has changed "
       "on the machine\nmeanwhile is in the ratios.\n",
-      compared.now.name, compared.now.document.started, name, base.started);
+      compared.now.name, compared.now.document.race.started, name, base.race.started);
   if (base.json == compared.now.document.json) text += "Both are the same result.\n";
   if (!compared.another_race.empty())
     text += fmt::format("Not the same race (--force): {}.\n", compared.another_race);

@@ -180,8 +180,8 @@ std::string why_not_the_same(const Document& base, const Document& now, const st
   for (const Case& load_case : now.cases) {
     const Case& other = *base.find(load_case.name);
     if (other.identity != load_case.identity || other.ranked_by != load_case.ranked_by)
-      return fmt::format("case '{}' has another load: {} in {}, {} in {}", load_case.name, other.load,
-                         base_name, load_case.load, name);
+      return fmt::format("case '{}' has another load: {} in {}, {} in {}", load_case.name, other.load_words,
+                         base_name, load_case.load_words, name);
   }
   return {};
 }
@@ -193,12 +193,12 @@ std::vector<std::string> different_facts(const Document& base, const Document& n
     different.push_back(fmt::format("host: '{}' and '{}'", fact(base, "host"), fact(now, "host")));
   const std::string fingerprint = fact(base, "fingerprint");
   if (!fingerprint.empty() && fingerprint == fact(now, "fingerprint")) return different;
-  for (const report::page::Fact& one : now.environment) {
+  for (const auto& [name, value] : now.race.environment) {
     // Facts of the program may change: that is what is compared.
-    const bool of_program = one.name == "joust_version" || one.name == "program_xxh3_128" ||
-                            one.name == "fingerprint" || one.name == "host";
-    if (const std::string other = fact(base, one.name); !of_program && other != one.value)
-      different.push_back(fmt::format("{}: '{}' and '{}'", one.name, other, one.value));
+    const bool of_program =
+        name == "joust_version" || name == "program_xxh3_128" || name == "fingerprint" || name == "host";
+    if (const std::string other = fact(base, name); !of_program && other != value)
+      different.push_back(fmt::format("{}: '{}' and '{}'", name, other, value));
   }
   if (different.empty()) different.emplace_back("fingerprint");
   return different;

@@ -23,11 +23,11 @@ template <typename Value>
 std::optional<double> ratio_in_rounds(const Contestant& contestant, const Contestant& reference,
                                       Value value) {
   std::map<std::uint64_t, double> of_reference;
-  for (const Trial& one : reference.trials)
+  for (const Trial& one : reference.counted)
     if (const std::optional<double> figure = value(one); figure && *figure > 0)
       of_reference[one.round] = *figure;
   std::vector<double> ratios;
-  for (const Trial& one : contestant.trials) {
+  for (const Trial& one : contestant.counted) {
     const auto base = of_reference.find(one.round);
     const std::optional<double> figure = value(one);
     if (base != of_reference.end() && figure && *figure > 0) ratios.push_back(*figure / base->second);
@@ -57,7 +57,7 @@ std::string why_no_ratio(const Contestant& contestant, const Contestant* referen
   if (reference == nullptr) return fmt::format("{} did not take part", name);
   if (!reference->is_sound()) return fmt::format("{} is not ranked ({})", name, reference->reason);
   if (contestant.at_least || reference->at_least) return "the client was the limit, so throughput is a bound";
-  if (contestant.limit_unknown || reference->limit_unknown)
+  if (contestant.limit_unknown.value_or(false) || reference->limit_unknown.value_or(false))
     return "the client may have been the limit, so throughput may be a bound";
   return {};
 }
@@ -71,7 +71,7 @@ void add(const std::string& label, const Case& load_case, Merged& merged, bool& 
         fmt::format("{}: {}", label, contestant == nullptr ? "it did not take part" : contestant->reason));
     return;
   }
-  RaceOfMany race{.label = label, .rounds = contestant->trials.size()};
+  RaceOfMany race{.label = label, .rounds = contestant->counted.size()};
   const std::string why = why_no_ratio(*contestant, reference, merged.reference);
   if (!why.empty()) merged.left_out.push_back(fmt::format("{}: {}", label, why));
   if (why.empty())
@@ -97,7 +97,7 @@ std::vector<std::string> names_in(std::span<const NamedDocument> documents, cons
 }  // namespace
 
 std::string label_of(const NamedDocument& result) {
-  const std::string host = fact(result.document, "host"), &started = result.document.started;
+  const std::string host = fact(result.document, "host"), &started = result.document.race.started;
   return fmt::format("{} of {}{}", result.name, started.substr(0, started.find('T')),
                      host.empty() ? "" : ", " + host);
 }

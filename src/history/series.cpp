@@ -31,7 +31,7 @@ std::vector<Figure> figures_of(const Case& load_case, const Contestant& contesta
   Figure ranked{.name = "throughput_per_s", .smaller_is_better = load_case.by_latency()};
   if (load_case.by_latency()) ranked.name = "latency_ns." + load_case.ranked_by;
   Figure cost{.name = "cost_us_per_message", .is_cost = true, .smaller_is_better = true};
-  for (const Trial& trial : contestant.trials) {
+  for (const Trial& trial : contestant.counted) {
     add(ranked.values, ranked_value(load_case, trial));
     add(cost.values, trial.cost);
   }
@@ -40,7 +40,7 @@ std::vector<Figure> figures_of(const Case& load_case, const Contestant& contesta
 
 std::string series_of(const Case& load_case, const Contestant& contestant) {
   Digester digester;
-  for (const std::string* part : {&load_case.identity, &contestant.name, &contestant.client}) {
+  for (const std::string* part : {&load_case.identity, &contestant.name, &contestant.client_engine}) {
     digester.add(as_bytes(*part));
     digester.add(as_bytes(std::string_view("\0", 1)));
   }
@@ -54,8 +54,8 @@ double geometric_mean(const std::vector<double>& values) {
 }
 
 std::string fact(const report::page::Document& document, std::string_view name) {
-  const auto found = std::ranges::find(document.environment, name, &report::page::Fact::name);
-  return found == document.environment.end() ? "" : found->value;
+  const auto found = document.race.environment.find(std::string(name));
+  return found == document.race.environment.end() ? "" : found->second;
 }
 
 }  // namespace joust::history

@@ -184,7 +184,7 @@ Entry entry_of(SQLite::Statement& row) {
 }
 
 std::string load_of(const report::page::Document& document) {
-  std::string load = document.cases.front().load;
+  std::string load = document.cases.front().load_words;
   if (const std::size_t others = document.cases.size() - 1; others > 0)
     load += fmt::format("; and {}", counted(others, "other case"));
   return load;
@@ -262,7 +262,7 @@ std::string digest_of(const std::string& document) {
 // Adds the figures of a race that can be compared: it was not interrupted, and had several rounds.
 void add_figures(SQLite::Database& database, std::int64_t id, const report::page::Document& document) {
   SQLite::Statement insert(database, "INSERT INTO figure VALUES (?, ?, ?, ?, ?, ?)");
-  if (!document.incomplete.empty()) return;
+  if (!document.race.complete) return;
   constexpr std::size_t kLeastRounds = 2;
   for (const report::page::Case& load_case : document.cases)
     for (const report::page::Contestant& contestant : load_case.contestants) {
@@ -296,9 +296,9 @@ std::int64_t insert_result(SQLite::Database& database, const std::string& digest
                            const report::page::Document& document) {
   SQLite::Statement insert(database, R"(INSERT INTO result (digest, started, host, fingerprint, version,
     title, load, verdict, command, bytes, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))");
-  SQLite::bind(insert, digest, document.started, fact(document, "host"), fact(document, "fingerprint"),
-               document.version, document.title, load_of(document), document.verdict, document.command,
-               static_cast<std::int64_t>(document.json.size()), document.json);
+  SQLite::bind(insert, digest, document.race.started, fact(document, "host"), fact(document, "fingerprint"),
+               document.race.joust, document.race.scenario.title, load_of(document), document.race.verdict,
+               document.command(), static_cast<std::int64_t>(document.json.size()), document.json);
   insert.exec();
   return database.getLastInsertRowid();
 }

@@ -131,7 +131,7 @@ TEST_F(AcrossTime, AnotherLoadIsNotTheSameRace) {
   Document now = race(1);
   EXPECT_EQ(why_not_the_same(race(1), now, "old", "new"), "");
   now.cases.front().identity = "http";
-  now.cases.front().load = "http";
+  now.cases.front().load_words = "http";
   EXPECT_EQ(why_not_the_same(race(1), now, "old", "new"),
             "case 'main' has another load: echo in old, http in new");
   now.cases.front().name = "other";
@@ -141,11 +141,11 @@ TEST_F(AcrossTime, AnotherLoadIsNotTheSameRace) {
 TEST_F(AcrossTime, FactsThatDifferAreNamed) {
   Document now = race(1);
   EXPECT_TRUE(different_facts(race(1), now).empty());
-  now.environment[2].value = "6.2";  // the fingerprint is still the same: it does not count
+  now.race.environment["kernel"] = "6.2";  // the fingerprint is still the same: it does not count
   EXPECT_TRUE(different_facts(race(1), now).empty());
-  now.environment[0].value = "other";
+  now.race.environment["fingerprint"] = "other";
   EXPECT_EQ(different_facts(race(1), now), std::vector<std::string>{"kernel: '6.1' and '6.2'"});
-  now.environment[1].value = "there";
+  now.race.environment["host"] = "there";
   EXPECT_EQ(different_facts(race(1), now).front(), "host: 'here' and 'there'");
 }
 
@@ -161,7 +161,7 @@ TEST(Series, IsThatOfTheLoadTheContestantAndItsClient) {
   other.identity = "http";
   EXPECT_NE(series_of(other, load_case.contestants.front()), series);
   report::page::Contestant contestant = load_case.contestants.front();
-  contestant.client = "threads";
+  contestant.client_engine = "threads";
   EXPECT_NE(series_of(load_case, contestant), series);
 }
 

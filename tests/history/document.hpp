@@ -11,9 +11,10 @@ namespace joust::history {
 
 // A result of one case, "main", with these contestants.
 inline report::page::Document document_with(std::vector<report::page::Contestant> contestants) {
-  report::page::Document document{.version = "0.3.0", .started = "2026-01-31T09:30:00Z"};
-  document.environment = {{"fingerprint", "0123456789abcdef"}, {"host", "here"}, {"kernel", "6.1"}};
-  document.cases.push_back({.name = "main", .load = "echo", .identity = "echo", .ranked_by = "throughput"});
+  report::page::Document document{
+      .race = {.joust = "0.3.0", .started = "2026-01-31T09:30:00Z", .complete = true}};
+  document.race.environment = {{"fingerprint", "0123456789abcdef"}, {"host", "here"}, {"kernel", "6.1"}};
+  document.cases.push_back({{.name = "main", .ranked_by = "throughput"}, "echo", "echo"});
   document.cases.front().contestants = std::move(contestants);
   return document;
 }
@@ -22,12 +23,12 @@ inline report::page::Document document_with(std::vector<report::page::Contestant
 inline report::page::Contestant contestant_with(const std::string& name, double throughput, double cost,
                                                 double noise, std::mt19937_64& random,
                                                 std::size_t rounds = 8) {
-  report::page::Contestant contestant{.name = name, .ranked = true};
+  report::page::Contestant contestant{{.name = name, .ranked = true}};
   std::normal_distribution<double> error(0, noise);
   for (std::size_t round = 1; round <= rounds; ++round)
-    contestant.trials.push_back({.round = round,
-                                 .throughput = throughput * std::exp(error(random)),
-                                 .cost = cost * std::exp(error(random))});
+    contestant.counted.push_back({.round = round,
+                                  .throughput = throughput * std::exp(error(random)),
+                                  .cost = cost * std::exp(error(random))});
   return contestant;
 }
 

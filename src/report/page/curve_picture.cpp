@@ -197,7 +197,7 @@ std::vector<Picture> all_pictures(const Document& document) {
   std::size_t number = 0;
   for (const Case& load_case : document.cases) {
     ++number;
-    add(case_pictures(load_case, document.precision),
+    add(case_pictures(load_case, *document.race.scenario.precision),
         document.cases.size() == 1 ? "" : fmt::format("case{}-", number));
   }
   const std::vector<CaseCurve> curves = case_curves(document);

@@ -139,19 +139,14 @@ void add_trial(const document::Trial& trial, const std::string& way, bool moves_
     each_field(*load.latency_ns, [&](std::string_view percentile, const auto& value) {
       if (known(value)) made.latency_ns[std::string(percentile)] = *known(value);
     });
-  into.trials.push_back(std::move(made));
+  into.counted.push_back(std::move(made));
 }
 
-// Reads the trials that count. Throws WrongDocument.
-void read_trials(const std::vector<document::Trial>& trials, const std::string& way, bool moves_files,
-                 Contestant& into) {
+// Computes the figures of the trials that count. Throws WrongDocument.
+void read_trials(const std::string& way, bool moves_files, Contestant& into) {
   bool knows_latencies = true;
-  for (std::size_t i = 0; i < trials.size(); ++i) {
-    const document::Trial& trial = trials[i];
-    if (into.failure.empty() && trial.failure) {
-      into.failure = *trial.failure;
-      into.last_words = trial.last_words.value_or(std::vector<std::string>());
-    }
+  for (std::size_t i = 0; i < into.trials.size(); ++i) {
+    const document::Trial& trial = into.trials[i];
     if (!trial.counted || trial.failure || trial.load.is_null()) continue;
     add_trial(trial, way_below(way, i), moves_files, into);
     add_latencies(trial, knows_latencies, into.latency);
@@ -194,20 +189,12 @@ std::string engine_text(const Json& side, const std::string& way) {
   return name + knobs;
 }
 
-Contestant read_contestant(const document::Contestant& contestant, const std::string& way, bool moves_files) {
-  Contestant made{.name = contestant.name,
-                  .reason = contestant.reason,
-                  .kind = contestant.kind,
-                  .ranked = contestant.ranked,
-                  .at_least = contestant.at_least,
-                  .limit_unknown = contestant.limit_unknown.value_or(false),
-                  .server = engine_text(contestant.server, way_below(way, "server")),
-                  .client = engine_text(contestant.client, way_below(way, "client")),
-                  .place = contestant.place,
-                  .cost_place = contestant.cost_place,
-                  .figures = figures_of(contestant.summary, way_below(way, "summary"))};
-  for (const std::string& few : contestant.summary.latency_ns.few_beyond) made.few_beyond.insert(few);
-  read_trials(contestant.trials, way_below(way, "trials"), moves_files, made);
+Contestant read_contestant(document::Contestant contestant, const std::string& way, bool moves_files) {
+  Contestant made{std::move(contestant)};
+  made.server_engine = engine_text(made.server, way_below(way, "server"));
+  made.client_engine = engine_text(made.client, way_below(way, "client"));
+  made.figures = figures_of(made.summary, way_below(way, "summary"));
+  read_trials(way_below(way, "trials"), moves_files, made);
   return made;
 }
 
@@ -263,20 +250,14 @@ std::string load_of(const document::Case& one, const LoadOfCase& load) {
   return join(parts);
 }
 
-Case read_case(const document::Case& one, const std::string& way) {
+Case read_case(document::Case one, const std::string& way) {
   const auto load = read_part<LoadOfCase>(one.load, way_below(way, "load"));
   if (one.sweep) require_figure(way_below(way, "sweep.value"), one.sweep->value.value);
-  Case load_case{.name = one.name,
-                 .title = one.title,
-                 .load = load_of(one, load),
-                 .verdict = one.verdict,
-                 .reference = one.reference,
-                 .identity = identity_of(one, load),
-                 .ranked_by = one.ranked_by,
-                 .moves_files = one.files.has_value(),
-                 .unverified = !one.files && one.verified && !*one.verified,
-                 .point = point_of(one, load),
-                 .causes = one.causes.value_or(std::vector<race::Cause>())};
+  Case load_case{std::move(one)};
+  if (!load_case.causes) load_case.causes.emplace();
+  load_case.load_words = load_of(load_case, load);
+  load_case.identity = identity_of(load_case, load);
+  load_case.point = point_of(load_case, load);
   if (load_case.by_latency() && load_case.ranked_by != "p99" && load_case.ranked_by != "p50" &&
       load_case.ranked_by != "mean")
     documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", load_case.ranked_by),
@@ -311,38 +292,28 @@ void drop_lonely_points(Document& document) {
   for (Case* load_case : alone) load_case->point.reset();
 }
 
-Document page_document(const document::Race& race) {
+Document page_document(document::Race race) {
   require_figures(race.took_s, "took_s");
   require_figures(race.scenario.precision, "scenario.precision");
-  Document page{.version = race.joust,
-                .started = race.started,
-                .title = race.scenario.title,
-                .verdict = race.verdict,
-                .incomplete = race.complete ? "" : race.incomplete,
-                .exit_code = race.exit_code,
-                .exit_reason = race.exit_reason.value_or(""),
-                .took_s = race.took_s,
-                .precision = race.scenario.precision.value_or(0),
-                .rounds = race.rounds,
-                .seed = race.seed,
-                .server_cpus = race.scenario.cpus.server,
-                .client_cpus = race.scenario.cpus.client,
-                .scenario_file = race.scenario.file,
-                .scenario_text = race.scenario.text.value_or(""),
-                .command = race::shell_text(race.command_line)};
-  if (race.network) page.network = *race.network;
+  Document page;
   for (std::size_t i = 0; i < race.cases.size(); ++i)
-    page.cases.push_back(read_case(race.cases[i], way_below("cases", i)));
+    page.cases.push_back(read_case(std::move(race.cases[i]), way_below("cases", i)));
   if (page.cases.empty()) throw WrongDocument("cases: is empty, and should have a case");
   for (std::size_t i = 0; i < race.checks.size(); ++i)
-    case_of(page, race.checks[i].case_, way_below("checks", i)).checks.push_back(race.checks[i]);
+    case_of(page, race.checks[i].case_, way_below("checks", i)).checks.push_back(std::move(race.checks[i]));
   for (std::size_t i = 0; i < race.contestants.size(); ++i) {
     const std::string way = way_below("contestants", i);
     Case& load_case = case_of(page, race.contestants[i].case_, way);
-    load_case.contestants.push_back(read_contestant(race.contestants[i], way, load_case.moves_files));
+    load_case.contestants.push_back(
+        read_contestant(std::move(race.contestants[i]), way, load_case.moves_files()));
   }
-  if (race.thresholds) page.thresholds = *race.thresholds;
-  for (const auto& [name, value] : race.environment) page.environment.push_back({name, value});
+  if (!race.exit_reason) race.exit_reason.emplace();
+  if (!race.thresholds) race.thresholds.emplace();
+  if (!race.scenario.precision) race.scenario.precision = 0;
+  if (!race.scenario.text) race.scenario.text.emplace();
+  if (!race.network) race.network = "Loopback: no network was measured.";
+  race.cases.clear(), race.checks.clear(), race.contestants.clear();
+  page.race = std::move(race);
   drop_lonely_points(page);
   return page;
 }
@@ -362,6 +333,20 @@ const Measured* Contestant::percentile(const std::string& key) const {
 const Contestant* Case::find(std::string_view wanted) const {
   const auto found = std::ranges::find(contestants, wanted, &Contestant::name);
   return found == contestants.end() ? nullptr : &*found;
+}
+
+bool Contestant::has_few_beyond(std::string_view percentile) const {
+  return std::ranges::find(summary.latency_ns.few_beyond, percentile) != summary.latency_ns.few_beyond.end();
+}
+
+const document::Trial* Contestant::first_failure() const {
+  const auto found = std::ranges::find_if(
+      trials, [](const document::Trial& trial) { return trial.failure && !trial.failure->empty(); });
+  return found == trials.end() ? nullptr : &*found;
+}
+
+std::string Document::command() const {
+  return race::shell_text(race.command_line);
 }
 
 const Case* Document::find(std::string_view wanted) const {
@@ -388,9 +373,9 @@ std::string Case::ratio_key() const {
   return by_latency() ? "latency_ratio." + ranked_by : "ratio";
 }
 
-std::expected<Document, std::string> document_of(const document::Race& race, std::string json) {
+std::expected<Document, std::string> document_of(document::Race race, std::string json) {
   try {
-    Document page = page_document(race);
+    Document page = page_document(std::move(race));
     page.json = std::move(json);
     return page;
   } catch (const WrongDocument& wrong) {

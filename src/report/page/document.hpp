@@ -5,7 +5,6 @@
 #include <expected>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,17 +78,11 @@ using Verdict = report::document::Verdict;
 using Check = report::document::Check;
 using Threshold = report::document::Threshold;
 
-struct Contestant {
-  std::string name, reason{};  // reason: why it is not ranked
-  Kind kind = Kind::contestant;
-  bool ranked = false, at_least = false, limit_unknown = false;
-  std::string server{}, client{};  // "epoll:trigger=level"; empty for programs that are not joust's engines
-  std::optional<stats::Places> place{}, cost_place{};
+// A contestant of the document, and what is computed of it.
+struct Contestant : report::document::Contestant {
+  std::string server_engine{}, client_engine{};  // "epoll:trigger=level"; empty for other programs
   Figures figures{};
-  std::set<std::string, std::less<>> few_beyond{};  // percentiles that few samples lie beyond: "p999"
-  std::vector<Trial> trials{};
-  std::string failure{};                  // of its first trial that failed; empty if none
-  std::vector<std::string> last_words{};  // the last lines that its processes wrote before it
+  std::vector<Trial> counted{};  // the trials that count
   std::optional<CpuTime> server_cpu{}, client_cpu{};
   Distribution latency{};  // of all trials that count; empty if one of them has no histogram
 
@@ -100,8 +93,12 @@ struct Contestant {
   // Returns whether its figures are valid; those at_least are valid as bounds.
   bool is_sound() const { return ranked || at_least; }
   // Returns whether its server may be faster than its throughput.
-  bool may_be_faster() const { return at_least || limit_unknown; }
+  bool may_be_faster() const { return at_least || limit_unknown.value_or(false); }
   bool has_result() const { return figures.contains("throughput_per_s"); }
+  // Returns whether few samples lie beyond a percentile of latency, "p999".
+  bool has_few_beyond(std::string_view percentile) const;
+  // Returns its first trial that failed; null if there is none.
+  const report::document::Trial* first_failure() const;
 };
 
 // The place of a case on a curve of cases that differ in one number.
@@ -112,51 +109,40 @@ struct AxisPoint {
   std::optional<double> share{};  // of the capacity, where the rate was asked for as a share
 };
 
-struct Case {
-  std::string name{}, title{}, load{}, verdict{}, reference{};
-  std::string identity{};   // protocol and load, without the length; equal in all races of one kind
-  std::string ranked_by{};  // throughput, p99, p50 or mean
-  bool moves_files = false;
-  bool unverified = false;  // nothing says what a right reply is: any reply counted
+// A case of the document with its contestants and checks.
+struct Case : report::document::Case {
+  std::string load_words{};
+  std::string identity{};  // protocol and load, without the length; equal in all races of one kind
   std::optional<AxisPoint> point{};
   std::vector<Contestant> contestants{};
   std::vector<Check> checks{};
-  std::vector<race::Cause> causes{};  // of what limits the verdict; earlier results have none
 
   const Contestant* find(std::string_view name) const;
   std::vector<const Contestant*> rows() const;  // in the order of rows (report/row_order.hpp)
   // Return the key of the ratio that ranks.
   std::string ratio_key() const;
   bool by_latency() const { return ranked_by != "throughput"; }
-  const char* unit() const { return moves_files ? "file" : "message"; }
-};
-
-struct Fact {
-  std::string name{}, value{};
+  bool moves_files() const { return files.has_value(); }
+  const char* unit() const { return moves_files() ? "file" : "message"; }
+  // Returns whether nothing says what a right reply is: any reply counted.
+  bool unverified() const { return !files && verified && !*verified; }
 };
 
 struct Document {
-  std::string version{}, started{}, title{}, verdict{}, incomplete{};
-  std::optional<std::int64_t> exit_code{};  // of the race; earlier results have none
-  std::string exit_reason{};                // why it is not 0
-  double took_s = 0, precision = 0;
-  std::uint64_t rounds = 0, seed = 0;
-  std::string server_cpus{}, client_cpus{};
-  std::string network = "Loopback: no network was measured.";  // the sentence; earlier results have none
-  std::string scenario_file{}, scenario_text{};
-  std::string command{};  // as for a shell
+  // The document without its cases, checks and contestants, which are in `cases`. What earlier versions of it
+  // lack is there; of exit_code nothing is known.
+  report::document::Race race{};
   std::vector<Case> cases{};
-  std::vector<Threshold> thresholds{};
-  std::vector<Fact> environment{};
   std::string json{};  // the document as text
 
+  std::string command() const;  // as for a shell
   const Case* find(std::string_view name) const;
   // Returns whether the race has ended with another exit code than 0, or may have.
-  bool fails() const { return exit_code != 0; }
+  bool fails() const { return race.exit_code != 0; }
 };
 
 // Returns the page of a document whose text is `json`. The error names the value that no race has.
-std::expected<Document, std::string> document_of(const report::document::Race& race, std::string json);
+std::expected<Document, std::string> document_of(report::document::Race race, std::string json);
 // Reads a document. The error names the key that is wrong, or the place where the text is no JSON.
 std::expected<Document, std::string> read_document(std::string json);
 

@@ -47,7 +47,7 @@ std::string csv_text(const Document& document) {
                            contestant.at_least, place_text(contestant.place, "", " to "),
                            place_text(contestant.cost_place, "", " to "), csv_cell(row.name), row.key,
                            unit_text(row.unit), exact(figure->value), csv_number(figure->low),
-                           csv_number(figure->high), !load_case.unverified);
+                           csv_number(figure->high), !load_case.unverified());
       }
   return csv;
 }
@@ -129,15 +129,15 @@ Markup junit_cases(const Document& document, std::uint64_t& failures, std::uint6
       add(load_case.name, fmt::format("check {}: {}", check.id, check.title),
           check.verdict == Verdict::REFUSE ? wrong : nullptr, check.detail);
   }
-  for (const Threshold& threshold : document.thresholds)
+  for (const Threshold& threshold : *document.race.thresholds)
     add(threshold.case_, fmt::format("threshold of {}: {}", threshold.figure, threshold.contestant),
         threshold.decision == race::Standing::beyond      ? "failure"
         : threshold.decision == race::Standing::undecided ? "skipped"
                                                           : nullptr,
         threshold.sentence);
-  if (document.exit_code)
+  if (document.race.exit_code)
     add("race", "exit code", document.fails() ? "failure" : nullptr,
-        fmt::format("exit code {}: {}", *document.exit_code, document.exit_reason));
+        fmt::format("exit code {}: {}", *document.race.exit_code, *document.race.exit_reason));
   return cases;
 }
 
@@ -162,7 +162,7 @@ std::string prometheus_metric(const Document& document, const FigureRow& row, co
     if (shown)
       text += fmt::format("{}{{case={},contestant={}{}}} {}\n", name, prometheus_label(load_case.name),
                           prometheus_label(contestant.name),
-                          load_case.unverified ? ",replies=\"unverified\"" : "", exact(*shown));
+                          load_case.unverified() ? ",replies=\"unverified\"" : "", exact(*shown));
   });
   return text;
 }
@@ -204,16 +204,17 @@ std::string hgrm_text(const Contestant& contestant) {
 std::string junit_text(const Document& document) {
   std::uint64_t failures = 0, skipped = 0, tests = 0;
   const Markup cases = junit_cases(document, failures, skipped, tests);
-  const Markup suite = element(
-      "testsuite",
-      {{"name", "joust race"},
-       {"tests", fmt::format("{}", tests)},
-       {"failures", fmt::format("{}", failures)},
-       {"skipped", fmt::format("{}", skipped)},
-       {"errors", "0"},
-       {"time", fmt::format("{:.3f}", document.took_s)},
-       {"timestamp", document.started}},
-      constant("\n") + cases + element("system-out", printable(document.verdict, "\n")) + constant("\n"));
+  const Markup suite =
+      element("testsuite",
+              {{"name", "joust race"},
+               {"tests", fmt::format("{}", tests)},
+               {"failures", fmt::format("{}", failures)},
+               {"skipped", fmt::format("{}", skipped)},
+               {"errors", "0"},
+               {"time", fmt::format("{:.3f}", document.race.took_s)},
+               {"timestamp", document.race.started}},
+              constant("\n") + cases + element("system-out", printable(document.race.verdict, "\n")) +
+                  constant("\n"));
   return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + suite.str() + "\n";
 }
 
@@ -243,7 +244,7 @@ std::string smaller_is_better_text(const Document& document) {
 
 std::string prometheus_text(const Document& document) {
   std::string text =
-      document.exit_code ? fmt::format("joust_exit_code {}\n", *document.exit_code) : std::string();
+      document.race.exit_code ? fmt::format("joust_exit_code {}\n", *document.race.exit_code) : std::string();
   for (const FigureRow& row : figure_rows()) {
     text += prometheus_metric(document, row, "",
                               [](const Measured& figure) { return std::optional(figure.value); });

@@ -121,7 +121,7 @@ std::string html_document(std::string_view title, const Markup& body) {
 constexpr std::size_t kMostOpen = 6;
 
 std::string title_of(const Document& document) {
-  if (!document.title.empty()) return document.title;
+  if (!document.race.scenario.title.empty()) return document.race.scenario.title;
   std::vector<std::string> names;
   for (const Case& load_case : document.cases)
     for (const Contestant* contestant : load_case.rows())
@@ -130,18 +130,19 @@ std::string title_of(const Document& document) {
 }
 
 std::string how_it_was_run(const Document& document) {
-  std::string how = fmt::format("{}, {}, seed {}, joust {}", document.started,
-                                counted(document.rounds, "round"), document.seed, document.version);
-  if (!document.server_cpus.empty())
-    how +=
-        fmt::format(", servers on CPUs {}, clients on CPUs {}", document.server_cpus, document.client_cpus);
-  return how + ". " + document.network;
+  std::string how =
+      fmt::format("{}, {}, seed {}, joust {}", document.race.started, counted(document.race.rounds, "round"),
+                  document.race.seed, document.race.joust);
+  if (!document.race.scenario.cpus.server.empty())
+    how += fmt::format(", servers on CPUs {}, clients on CPUs {}", document.race.scenario.cpus.server,
+                       document.race.scenario.cpus.client);
+  return how + ". " + *document.race.network;
 }
 
 // Shows the verdict; with several cases one for each, because they compare under different loads. Successive
 // cases with the same verdict share it.
 Markup verdict_part(const Document& document) {
-  if (document.cases.size() == 1) return paragraph("verdict", element("b", document.verdict));
+  if (document.cases.size() == 1) return paragraph("verdict", element("b", document.race.verdict));
   Markup list, names;
   for (std::size_t i = 0; i < document.cases.size(); ++i) {
     const Case& load_case = document.cases[i];
@@ -171,7 +172,7 @@ Markup of_each_case(const Document& document, Part part) {
 Markup causes_part(const Document& document) {
   const Markup all = of_each_case(document, [](const Case& load_case) {
     Markup list;
-    for (const race::Cause& cause : load_case.causes)
+    for (const race::Cause& cause : *load_case.causes)
       list +=
           element("li", {}, element("b", cause.sentence + ".") + text(" " + cause.remedy)) + constant("\n");
     return list.empty() ? list : element("ul", {}, list);
@@ -180,8 +181,8 @@ Markup causes_part(const Document& document) {
 }
 
 Markup case_figures(const Document& document, const Case& load_case) {
-  const Markup all =
-      paragraph("faint", text(load_case.load)) + figures_of(case_pictures(load_case, document.precision));
+  const Markup all = paragraph("faint", text(load_case.load_words)) +
+                     figures_of(case_pictures(load_case, *document.race.scenario.precision));
   if (document.cases.size() == 1) return all;
   if (document.cases.size() > kMostOpen)
     return folded(element("b", "Pictures of " + heading_of(load_case)), all);
@@ -236,10 +237,10 @@ Markup failures_part(const Document& document) {
   const Markup all = of_each_case(document, [](const Case& load_case) {
     Markup failures;
     for (const Contestant& contestant : load_case.contestants)
-      if (!contestant.failure.empty()) {
-        failures +=
-            paragraph("check REFUSE", element("b", contestant.name) + text(": " + contestant.failure));
-        if (!contestant.last_words.empty()) failures += element("pre", join(contestant.last_words, "\n"));
+      if (const document::Trial* const failed = contestant.first_failure()) {
+        failures += paragraph("check REFUSE", element("b", contestant.name) + text(": " + *failed->failure));
+        if (failed->last_words && !failed->last_words->empty())
+          failures += element("pre", join(*failed->last_words, "\n"));
       }
     return failures;
   });
@@ -269,11 +270,11 @@ Markup checks_part(const Document& document) {
 Markup environment_part(const Document& document) {
   Table shown{.columns = {{.title = "setting", .text = true}, {.title = "value", .text = true}}},
       others = shown;
-  for (const Fact& fact : document.environment) {
+  for (const auto& [name, value] : document.race.environment) {
     static constexpr std::string_view kShown[] = {"fingerprint", "kernel",   "cpu_model", "online_cpus",
                                                   "hypervisor",  "governor", "compiler",  "build_type"};
-    (std::ranges::find(kShown, fact.name) != std::end(kShown) ? shown : others)
-        .rows.push_back({.cells = {fact.name, fact.value}});
+    (std::ranges::find(kShown, name) != std::end(kShown) ? shown : others)
+        .rows.push_back({.cells = {name, value}});
   }
   Markup part = heading("Environment") + html_table(shown);
   if (!others.empty())
@@ -283,10 +284,11 @@ Markup environment_part(const Document& document) {
 
 Markup command_part(const Document& document) {
   Markup part = heading("Run it again");
-  if (!document.command.empty()) part += element("pre", document.command);
-  part += paragraph("faint", text(fmt::format("With --seed {} the order is the same.", document.seed)));
-  if (!document.scenario_text.empty())
-    part += folded(text("The scenario " + document.scenario_file), element("pre", document.scenario_text));
+  if (!document.race.command_line.empty()) part += element("pre", document.command());
+  part += paragraph("faint", text(fmt::format("With --seed {} the order is the same.", document.race.seed)));
+  if (!document.race.scenario.text->empty())
+    part += folded(text("The scenario " + document.race.scenario.file),
+                   element("pre", *document.race.scenario.text));
   return part;
 }
 
@@ -295,12 +297,12 @@ Markup command_part(const Document& document) {
 std::string html_page(const Document& document) {
   const std::string title = title_of(document);
   Markup body = element("h1", title) + verdict_part(document);
-  if (!document.incomplete.empty()) body += paragraph("verdict", text("INCOMPLETE: " + document.incomplete));
-  if (document.exit_code && document.fails())
-    body += paragraph("verdict",
-                      text(fmt::format("Exit code {}: {}", *document.exit_code, document.exit_reason)));
-  for (const Threshold& threshold : document.thresholds)
-    if (!document.exit_reason.contains(threshold.sentence))
+  if (!document.race.complete) body += paragraph("verdict", text("INCOMPLETE: " + document.race.incomplete));
+  if (document.race.exit_code && document.fails())
+    body += paragraph("verdict", text(fmt::format("Exit code {}: {}", *document.race.exit_code,
+                                                  *document.race.exit_reason)));
+  for (const Threshold& threshold : *document.race.thresholds)
+    if (!document.race.exit_reason->contains(threshold.sentence))
       body += paragraph("verdict", text(threshold.sentence));
   body += causes_part(document) + paragraph("faint", text(how_it_was_run(document)));
   for (const Case& load_case : document.cases) body += case_figures(document, load_case);

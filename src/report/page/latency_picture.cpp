@@ -31,7 +31,7 @@ std::vector<PercentilePoint> points_of(const Contestant& contestant) {
   std::vector<PercentilePoint> points;
   for (const auto& [key, name, beyond] : kPercentiles)
     if (const Measured* const value = contestant.figure(fmt::format("latency_ns.{}", key)))
-      points.push_back({beyond, value->value, !contestant.few_beyond.contains(key), name});
+      points.push_back({beyond, value->value, !contestant.has_few_beyond(key), name});
   const Measured* const most = contestant.figure("latency_ns.max");
   const Measured* const samples = contestant.figure("latency_ns.samples");
   if (most != nullptr && samples != nullptr && samples->value > 1)
@@ -131,7 +131,7 @@ std::optional<Picture> latency_picture(const Case& load_case) {
   const Scale up(Scale::Kind::logarithmic, values, 0.06, kPlotBottom, kPlotTop);
   Picture picture{
       .name = "latency",
-      .caption = load_case.moves_files ? "Time of a command by percentile" : "Latency by percentile",
+      .caption = load_case.moves_files() ? "Time of a command by percentile" : "Latency by percentile",
       .how =
           "All rounds' samples together: the table has the median of the rounds. Lower is "
           "better. Each step to the right is a rarer reply: at p99 one of a hundred is slower. "

@@ -65,7 +65,7 @@ std::string md_causes(const Document& document) {
   std::size_t passed = 0, all = 0;
   for (const Case& load_case : document.cases) {
     const std::string where = document.cases.size() > 1 ? fmt::format("{}: ", md(load_case.name)) : "";
-    for (const race::Cause& cause : load_case.causes)
+    for (const race::Cause& cause : *load_case.causes)
       text += fmt::format("- {}**{}.** {}\n", where, md(cause.sentence), md(cause.remedy));
     passed += static_cast<std::size_t>(std::ranges::count(load_case.checks, Verdict::PASS, &Check::verdict));
     all += load_case.checks.size();
@@ -84,7 +84,7 @@ std::string md_sentences(std::string_view verdict, std::string_view indent, std:
 
 // Returns the verdict; with several cases a list of theirs.
 std::string md_verdict(const Document& document) {
-  if (document.cases.size() == 1) return md_sentences(document.verdict, "", "**") + "\n";
+  if (document.cases.size() == 1) return md_sentences(document.race.verdict, "", "**") + "\n";
   std::string list;
   for (const Case& load_case : document.cases)
     list += fmt::format("- **{}**: {}\n", md(load_case.name), md_sentences(load_case.verdict, "  ", ""));
@@ -92,36 +92,36 @@ std::string md_verdict(const Document& document) {
 }
 
 std::string md_facts(const Document& document) {
-  std::string text = fmt::format("joust {}, {}, seed {}", document.version, counted(document.rounds, "round"),
-                                 document.seed);
-  for (const Fact& fact : document.environment)
-    if (fact.name == "cpu_model" || fact.name == "kernel")
-      text += fmt::format(", {} {}", fact.name == "kernel" ? "kernel" : "CPU", fact.value);
-  return md(text + ". " + document.network) + "\n";
+  std::string text = fmt::format("joust {}, {}, seed {}", document.race.joust,
+                                 counted(document.race.rounds, "round"), document.race.seed);
+  for (const auto& [name, value] : document.race.environment)
+    if (name == "cpu_model" || name == "kernel")
+      text += fmt::format(", {} {}", name == "kernel" ? "kernel" : "CPU", value);
+  return md(text + ". " + *document.race.network) + "\n";
 }
 
 }  // namespace
 
 std::string markdown_text(const Document& document) {
   std::string text = md_verdict(document) + "\n";
-  if (!document.incomplete.empty()) text += fmt::format("INCOMPLETE: {}\n\n", md(document.incomplete));
-  if (document.exit_code && document.fails())
-    text += fmt::format("Exit code {}: {}\n\n", *document.exit_code, md(document.exit_reason));
-  for (const Threshold& threshold : document.thresholds)
-    if (!document.exit_reason.contains(threshold.sentence)) text += md(threshold.sentence) + "\n\n";
+  if (!document.race.complete) text += fmt::format("INCOMPLETE: {}\n\n", md(document.race.incomplete));
+  if (document.race.exit_code && document.fails())
+    text += fmt::format("Exit code {}: {}\n\n", *document.race.exit_code, md(*document.race.exit_reason));
+  for (const Threshold& threshold : *document.race.thresholds)
+    if (!document.race.exit_reason->contains(threshold.sentence)) text += md(threshold.sentence) + "\n\n";
   std::vector<Table> tables;
   for (const Case& load_case : document.cases) {
     text += document.cases.size() > 1
-                ? fmt::format("{} ({})\n\n", md(heading_of(load_case)), md(load_case.load))
-                : fmt::format("{}\n\n", md(load_case.load));
+                ? fmt::format("{} ({})\n\n", md(heading_of(load_case)), md(load_case.load_words))
+                : fmt::format("{}\n\n", md(load_case.load_words));
     text += md_table(tables.emplace_back(results_of(load_case))) + "\n";
   }
   const std::vector<std::string> marks = marks_in(tables);
   for (const std::string& mark : marks) text += md(mark) + "\n";
   if (!marks.empty()) text += "\n";
   text += md_causes(document) + "\n";
-  if (!document.command.empty())
-    text += fmt::format("To run it again:\n\n{}\n", md_code("sh", document.command));
+  if (!document.race.command_line.empty())
+    text += fmt::format("To run it again:\n\n{}\n", md_code("sh", document.command()));
   return text + md_facts(document);
 }
 

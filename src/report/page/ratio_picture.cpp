@@ -154,7 +154,7 @@ std::optional<Picture> ratio_picture(const Case& load_case, double precision) {
 
 std::optional<Picture> cost_ratio_picture(const Case& load_case, double precision) {
   const char* const of =
-      load_case.moves_files ? "CPU time of a file, both sides" : "Server CPU time of a message";
+      load_case.moves_files() ? "CPU time of a file, both sides" : "Server CPU time of a message";
   return picture_of_ratios(load_case, RatioOf::cost, precision,
                            {.name = "cost-ratio",
                             .caption = fmt::format("{}, ratio to {}", of, load_case.reference),

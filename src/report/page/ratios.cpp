@@ -23,9 +23,9 @@ std::vector<RoundRatio> round_ratios(const Case& load_case, const Contestant& co
   const Contestant* const reference = load_case.find(load_case.reference);
   std::vector<RoundRatio> ratios;
   if (reference == nullptr) return ratios;
-  for (const Trial& one : contestant.trials) {
-    const auto same = std::ranges::find(reference->trials, one.round, &Trial::round);
-    if (same == reference->trials.end()) continue;
+  for (const Trial& one : contestant.counted) {
+    const auto same = std::ranges::find(reference->counted, one.round, &Trial::round);
+    if (same == reference->counted.end()) continue;
     const auto value = value_of(load_case, one, of), base = value_of(load_case, *same, of);
     if (value && base && *value > 0 && *base > 0) ratios.push_back({one.round, *value / *base});
   }

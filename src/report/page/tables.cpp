@@ -23,7 +23,7 @@ std::string cell_of(const Contestant& contestant, std::string_view key) {
 std::string percentile_cell(const Contestant& contestant, const std::string& percentile) {
   const Measured* const figure = contestant.percentile(percentile);
   return percentile_text(figure == nullptr ? std::nullopt : std::optional(figure->value),
-                         contestant.few_beyond.contains(percentile));
+                         contestant.has_few_beyond(percentile));
 }
 
 std::string ratio_cell(const Case& load_case, const Contestant& contestant, RatioOf of) {
@@ -34,8 +34,9 @@ std::string ratio_cell(const Case& load_case, const Contestant& contestant, Rati
 }
 
 std::string throughput_cell(const Contestant& contestant) {
-  const std::string mark =
-      contestant.has_result() ? bound_mark(contestant.at_least, contestant.limit_unknown) : "";
+  const std::string mark = contestant.has_result()
+                               ? bound_mark(contestant.at_least, contestant.limit_unknown.value_or(false))
+                               : "";
   return mark + cell_of(contestant, "throughput_per_s");
 }
 
@@ -50,11 +51,11 @@ std::string name_cell(const Case& load_case, const Contestant& contestant) {
 
 const FigureRow& first_figure_of(const Case& load_case) {
   if (load_case.by_latency()) return figure_row("latency_ns." + load_case.ranked_by);
-  return figure_row(load_case.moves_files ? "mb_per_s" : "throughput_per_s");
+  return figure_row(load_case.moves_files() ? "mb_per_s" : "throughput_per_s");
 }
 
 Table results_of(const Case& load_case) {
-  const bool files = load_case.moves_files;
+  const bool files = load_case.moves_files();
   TableOf<Contestant> columns;
   const auto add_figure = [&](const char* title, const char* key) {
     columns.add({.title = title}, [=](const Contestant& contestant) { return cell_of(contestant, key); });
@@ -119,12 +120,13 @@ std::vector<Crossing> crossings_of(const Case& load_case) {
   std::vector<Crossing> all;
   for (std::size_t i = 0; i < load_case.contestants.size(); ++i) {
     const Contestant& contestant = load_case.contestants[i];
-    if (contestant.kind != Kind::contestant || contestant.server.empty() || contestant.client.empty())
+    if (contestant.kind != Kind::contestant || contestant.server_engine.empty() ||
+        contestant.client_engine.empty())
       continue;
     const bool taken = std::ranges::any_of(all, [&](const Crossing& other) {
-      return other.client == contestant.client && other.server == contestant.server;
+      return other.client == contestant.client_engine && other.server == contestant.server_engine;
     });
-    all.push_back({contestant.client, taken ? contestant.name : contestant.server, i});
+    all.push_back({contestant.client_engine, taken ? contestant.name : contestant.server_engine, i});
   }
   drop_lonely(all);
   return all;
@@ -135,7 +137,7 @@ std::string crossing_cell(const Contestant& contestant, const FigureRow& figure)
   if (text == kNone) return text;
   if (!contestant.is_sound()) return fmt::format("({})", text);
   const bool is_rate = figure.unit == Unit::per_s;
-  return (is_rate ? bound_mark(contestant.at_least, contestant.limit_unknown) : "") + text;
+  return (is_rate ? bound_mark(contestant.at_least, contestant.limit_unknown.value_or(false)) : "") + text;
 }
 
 }  // namespace
