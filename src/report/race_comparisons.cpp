@@ -18,8 +18,8 @@
 #include "race/set_up/rates.hpp"
 #include "race/set_up/sweep.hpp"
 #include "report/race_table.hpp"
-#include "report/race_tables.hpp"
 #include "report/row_order.hpp"
+#include "report/table.hpp"
 
 namespace joust::report {
 namespace {
@@ -29,6 +29,20 @@ using race::CheckResult;
 using race::Entry;
 using race::SweepPoint;
 using race::Verdict;
+
+std::optional<double> median(const std::optional<race::Estimate>& estimate) {
+  return estimate ? std::optional(estimate->median) : std::nullopt;
+}
+
+std::optional<double> latency_of_rounds(const Entry& entry, const race::LatencyFigure& figure) {
+  if (const auto rounds = median(entry.summary.latency_by_round.*figure.estimate)) return rounds;
+  return figure.of(entry.summary.latency);
+}
+
+bool carries_files(const CaseResult& one) {
+  return std::ranges::any_of(one.entries,
+                             [](const Entry& entry) { return entry.summary.mb_per_s.has_value(); });
+}
 
 // Figures of contestants that are compared over cases, or over clients and servers.
 struct ComparedFigure {

@@ -12,8 +12,8 @@
 #include "race/judgement/thresholds.hpp"
 #include "race/set_up/placement.hpp"
 #include "race/set_up/rates.hpp"
+#include "report/page/tables.hpp"
 #include "report/race_comparisons.hpp"
-#include "report/race_tables.hpp"
 
 namespace joust::report {
 namespace {
@@ -102,12 +102,6 @@ std::string causes_text(const CaseResult& one, bool of_machine, const Terminal& 
   return text;
 }
 
-std::string details_text(const race::RaceResult& race, const CaseResult& one, const Terminal& terminal) {
-  return terminal_text(results_of(one), terminal) + "\n" + terminal_text(costs_of(race, one), terminal) +
-         "\n" + terminal_text(resources_of(one), terminal) + "\n" + notes_text(one, terminal) +
-         checks_text(one, terminal) + "\n";
-}
-
 std::string answer_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const std::string_view sentence : split(one.verdict, '\n'))
@@ -115,8 +109,53 @@ std::string answer_text(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
-std::string case_text(const race::RaceResult& race, const CaseResult& one, bool details,
-                      const Terminal& terminal) {
+// Says what the CPU times contain. Loopback has no interrupts: whoever sends runs the network stack up to the
+// receiver's socket, and wakes the receiver.
+constexpr const char* kOnLoopback =
+    "on loopback the sender of a message runs the network stack up to the receiver's socket, and wakes the "
+    "receiver: the server's CPU time contains a part of the client's receiving, and the other way round";
+constexpr const char* kOverHosts =
+    "each host receives messages in interrupts, whose time is in a side's CPU time only where they interrupt "
+    "it";
+
+std::string note_of_costs(const race::RaceResult& race, const CaseResult& one) {
+  const auto any = [all = race::contestants_of(one)](auto is_true) {
+    return std::ranges::any_of(all, [&](const Entry* entry) { return is_true(*entry); });
+  };
+  std::string text = race.hosts.empty() ? kOnLoopback : kOverHosts;
+  if (any([](const Entry& entry) { return entry.server_polls(); }))
+    text += "; that of a server that polls is the time of its core, and has no place";
+  if (any([](const Entry& entry) { return entry.summary.busy_us_per_message.has_value(); }))
+    text += ". busy: time in which the CPUs of both sides were not idle, whoever used them, interrupts too";
+  return text;
+}
+
+// Says of which trials the counts of calls are, and why some are missing. Empty if nobody has a result.
+std::string remark_on_calls(const CaseResult& one) {
+  std::vector<std::string> reasons;
+  bool any = false;
+  for (const Entry& entry : one.entries) {
+    if (!entry.is_contestant() || entry.summary.trials == 0) continue;
+    any |= entry.calls.reason.empty();
+    if (!entry.calls.reason.empty() && std::ranges::count(reasons, entry.calls.reason) == 0)
+      reasons.push_back(entry.calls.reason);
+  }
+  if (any) reasons.insert(reasons.begin(), "counted in one more trial of each contestant");
+  return reasons.empty() ? "" : "system calls: " + join(reasons, "; ");
+}
+
+std::string details_text(const race::RaceResult& race, const CaseResult& one, const page::Case& shown,
+                         const Terminal& terminal) {
+  Table costs = page::terminal_costs_of(shown), resources = page::terminal_resources_of(shown);
+  costs.notes = {note_of_costs(race, one)};
+  if (std::string remark = remark_on_calls(one); !remark.empty()) resources.notes = {std::move(remark)};
+  return terminal_text(page::terminal_results_of(shown), terminal) + "\n" + terminal_text(costs, terminal) +
+         "\n" + terminal_text(resources, terminal) + "\n" + notes_text(one, terminal) +
+         checks_text(one, terminal) + "\n";
+}
+
+std::string case_text(const race::RaceResult& race, const CaseResult& one, const page::Case& shown,
+                      bool details, const Terminal& terminal) {
   std::string text;
   if (race.cases.size() > 1)
     text +=
@@ -126,8 +165,8 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, bool 
   text += causes_text(one, true, terminal) + answer_text(one, terminal) + "\n";
   const bool anything = std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-  text += terminal_text(answer_table(one), terminal) + "\n" + last_words_text(one, terminal);
-  if (anything && details) text += details_text(race, one, terminal);
+  text += terminal_text(page::answer_of(shown), terminal) + "\n" + last_words_text(one, terminal);
+  if (anything && details) text += details_text(race, one, shown, terminal);
   return text + causes_text(one, false, terminal);
 }
 
@@ -218,7 +257,8 @@ std::string load_text(const race::Case& one) {
   return join(parts);
 }
 
-std::string race_table(const race::RaceResult& race, const Terminal& terminal, bool details) {
+std::string race_table(const race::RaceResult& race, const page::Document& document, const Terminal& terminal,
+                       bool details) {
   std::string text;
   if (!race.scenario.title.empty())
     text += painted(wrapped(race.scenario.title, 0, terminal.columns), Paint::bold, terminal) + "\n";
@@ -230,8 +270,9 @@ std::string race_table(const race::RaceResult& race, const Terminal& terminal, b
   for (const std::string& sentence : race::threshold_sentences(race))
     text += painted(wrapped(sentence, 2, terminal.columns), Paint::bold, terminal) + "\n";
   const std::set<const CaseResult*> folded = folded_cases(race);
-  for (const CaseResult& one : race.cases)
-    if (!folded.contains(&one)) text += "\n" + case_text(race, one, details, terminal);
+  for (std::size_t i = 0; i < race.cases.size(); ++i)
+    if (!folded.contains(&race.cases[i]))
+      text += "\n" + case_text(race, race.cases[i], document.cases[i], details, terminal);
   for (const CaseResult& one : race.cases) text += matrix_text(one, terminal);
   text += sweeps_text(race, terminal);
   const std::string network = race::network_sentence(race.hosts);

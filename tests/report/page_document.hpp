@@ -11,8 +11,10 @@
 #include "report/page/document.hpp"
 #include "report/page/pictures.hpp"
 #include "report/race_json.hpp"
+#include "report/race_table.hpp"
 
-namespace joust::report::page {
+namespace joust::report {
+namespace page {
 
 // The document of a race, read as `joust report` reads it.
 inline Document document_of_race(const race::RaceResult& race) {
@@ -20,6 +22,15 @@ inline Document document_of_race(const race::RaceResult& race) {
   if (!document) throw std::runtime_error(document.error());
   return *document;
 }
+
+}  // namespace page
+
+// The text of a race, made of its document as it is read again.
+inline std::string race_table(const race::RaceResult& race, const Terminal& terminal, bool details = false) {
+  return race_table(race, page::document_of_race(race), terminal, details);
+}
+
+namespace page {
 
 // An element of a picture that has a number.
 struct DrawnMark {
@@ -93,4 +104,5 @@ inline Picture picture_named(const Document& document, const std::string& name) 
   throw std::runtime_error("no picture " + name);
 }
 
-}  // namespace joust::report::page
+}  // namespace page
+}  // namespace joust::report

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "race/set_up/rates.hpp"
-#include "report/fake_race.hpp"
 #include "report/golden.hpp"
+#include "report/page_document.hpp"
 #include "report/race_json.hpp"
 #include "report/race_table.hpp"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "report/fake_race.hpp"
 #include "report/golden.hpp"
+#include "report/page_document.hpp"
 
 namespace joust::report {
 namespace {

@@ -84,9 +84,8 @@ struct Race {
   std::vector<std::string> used_files() const { return {file, keeps_result() ? json : ""}; }
   void ensure_files() const;
   // `document`: of the result.
-  std::string keep(const race::RaceResult& result, const report::document::Race& made,
-                   const std::string& document) const;
-  void show(const race::RaceResult& result, const std::string& document) const;
+  std::string keep(const race::RaceResult& result, const report::page::Document& document) const;
+  void show(const race::RaceResult& result, const report::page::Document& document) const;
   void add_to_history(const race::RaceResult& result, const std::string& document) const;
   std::unique_ptr<race::TrialRunner> runner(const race::Scenario& scenario, const race::CpuPlan& cpus,
                                             const Stop& stop) const;

@@ -161,24 +161,18 @@ void Race::ensure_files() const {
 
 // Writes the files of the result. Returns in words which of them could not be written; empty if none. A race
 // that measured nothing leaves older files as they are.
-std::string Race::keep(const race::RaceResult& result, const report::document::Race& made,
-                       const std::string& document) const {
+std::string Race::keep(const race::RaceResult& result, const report::page::Document& document) const {
   if (!keeps_result() && !faces.any()) return {};
   if (measured_nothing(result)) {
     complain(program, "nothing was measured, so no file was written");
     return {};
   }
   std::vector<std::string> unwritten;
-  if (keeps_result()) unwritten.push_back(keep_result(json, document));
+  if (keeps_result()) unwritten.push_back(keep_result(json, document.json));
   if (faces.any()) {
-    const auto page = report::page::document_of(made, document);
-    if (page) {
-      FaceArguments::Written written = faces.write(*page);
-      note_strange_files(program, written.strange);
-      unwritten.push_back(std::move(written.unwritten));
-    } else {
-      unwritten.push_back("the result: " + page.error());
-    }
+    FaceArguments::Written written = faces.write(document);
+    note_strange_files(program, written.strange);
+    unwritten.push_back(std::move(written.unwritten));
   }
   std::erase(unwritten, "");
   return join(unwritten, "; ");
@@ -197,16 +191,16 @@ void Race::add_to_history(const race::RaceResult& result, const std::string& doc
   }
 }
 
-void Race::show(const race::RaceResult& result, const std::string& document) const {
+void Race::show(const race::RaceResult& result, const report::page::Document& document) const {
   const std::vector<std::string> thresholds = race::threshold_sentences(result);
   if (json == "-") {
-    print_result(document);
+    print_result(document.json);
     for (const std::string& sentence : thresholds) complain(program, sentence);
     if (last_words) complain(program, last_words(result));
     return;
   }
   const report::Terminal terminal = report::terminal_of(STDOUT_FILENO);
-  std::string shown = report::race_table(result, terminal, details);
+  std::string shown = report::race_table(result, document, terminal, details);
   if (last_words) shown += "\n" + report::wrapped(last_words(result), 0, terminal.columns) + "\n";
   print_result(in_locale(shown));
 }
@@ -255,16 +249,21 @@ int Race::race_and_report(race::Scenario scenario, race::Plan plan, const race::
   result.environment.items.push_back({"softirq_time", softirq_time(counted_share_of_sending()), false});
   result.cpus = cpus;
   race::judge(result);
-  const report::document::Race made = report::document_of(result);
-  const std::string document = report::race_json(made);
-  const std::string unwritten = keep(result, made, document);  // first: standard output may be lost
+  report::document::Race made = report::document_of(result);
+  const std::string text_of_result = report::race_json(made);
+  const auto document = report::page::document_of(std::move(made), text_of_result);
+  if (!document) {
+    if (keeps_result()) keep_result(json, text_of_result);
+    throw std::runtime_error("the result: " + document.error());
+  }
+  const std::string unwritten = keep(result, *document);  // first: standard output may be lost
   try {
-    show(result, document);
+    show(result, *document);
   } catch (const OutputError&) {
-    add_to_history(result, document);
+    add_to_history(result, document->json);
     throw;
   }
-  add_to_history(result, document);  // last: it may have to wait
+  add_to_history(result, document->json);  // last: it may have to wait
   if (!unwritten.empty()) {
     complain(program, unwritten);
     return kRunError;

@@ -24,10 +24,8 @@ struct CpuPart {
 
 // Returns the CPU time of a message on one side as the tables have it.
 std::optional<double> total_of(const Contestant& contestant, bool server) {
-  const Measured* const median = server ? contestant.figure("server_cpu_us_per_message") : nullptr;
-  const Measured* const figure = median != nullptr ? median
-                                                   : contestant.figure(server ? "cpu_us_per_message.server"
-                                                                              : "cpu_us_per_message.client");
+  const Measured* const figure =
+      server ? contestant.server_cpu_us() : contestant.figure("cpu_us_per_message.client");
   return figure == nullptr ? std::nullopt : std::optional(figure->value);
 }
 

@@ -258,6 +258,7 @@ Case read_case(document::Case one, const std::string& way) {
   load_case.load_words = load_of(load_case, load);
   load_case.identity = identity_of(load_case, load);
   load_case.point = point_of(load_case, load);
+  load_case.rate_per_s = known(load.rate_per_s);
   if (load_case.by_latency() && load_case.ranked_by != "p99" && load_case.ranked_by != "p50" &&
       load_case.ranked_by != "mean")
     documents::refuse(way_below(way, "ranked_by"), fmt::format("'{}'", load_case.ranked_by),
@@ -335,8 +336,18 @@ const Contestant* Case::find(std::string_view wanted) const {
   return found == contestants.end() ? nullptr : &*found;
 }
 
-bool Contestant::has_few_beyond(std::string_view percentile) const {
-  return std::ranges::find(summary.latency_ns.few_beyond, percentile) != summary.latency_ns.few_beyond.end();
+const Measured* Contestant::server_cpu_us() const {
+  const Measured* const of_rounds = figure("server_cpu_us_per_message");
+  return of_rounds != nullptr ? of_rounds : figure("cpu_us_per_message.server");
+}
+
+bool has_few_beyond(const document::Latency& latency, std::string_view percentile) {
+  return std::ranges::find(latency.few_beyond, percentile) != latency.few_beyond.end();
+}
+
+bool Case::carries_files() const {
+  return std::ranges::any_of(contestants,
+                             [](const Contestant& each) { return each.figure("mb_per_s") != nullptr; });
 }
 
 const document::Trial* Contestant::first_failure() const {

@@ -54,6 +54,8 @@ std::string figure_text(double value, Unit unit);
 // Returns whether the interval of a ratio says anything: not if it is unknown, or contains both directions
 // and a factor of ten in each.
 bool has_interval(const Measured& ratio);
+// Returns the interval of a ratio; an infinite one if it is not known.
+stats::Interval interval_of(const Measured& ratio);
 // Formats a ratio and its interval: "0.962 (0.958 to 0.967)".
 std::string ratio_with_interval(const Measured& ratio);
 // Returns the text as a part of a file's name: all but ASCII letters and digits become '-'.
@@ -78,6 +80,8 @@ using Verdict = report::document::Verdict;
 using Check = report::document::Check;
 using Threshold = report::document::Threshold;
 
+bool has_few_beyond(const report::document::Latency& latency, std::string_view percentile);
+
 // A contestant of the document, and what is computed of it.
 struct Contestant : report::document::Contestant {
   std::string server_engine{}, client_engine{};  // "epoll:trigger=level"; empty for other programs
@@ -95,8 +99,13 @@ struct Contestant : report::document::Contestant {
   // Returns whether its server may be faster than its throughput.
   bool may_be_faster() const { return at_least || limit_unknown.value_or(false); }
   bool has_result() const { return figures.contains("throughput_per_s"); }
+  // Returns the CPU time of a message in its server: the median of the rounds, or else that of the trials.
+  // Null if it is not known.
+  const Measured* server_cpu_us() const;
   // Returns whether few samples lie beyond a percentile of latency, "p999".
-  bool has_few_beyond(std::string_view percentile) const;
+  bool has_few_beyond(std::string_view percentile) const {
+    return page::has_few_beyond(summary.latency_ns, percentile);
+  }
   // Returns its first trial that failed; null if there is none.
   const report::document::Trial* first_failure() const;
 };
@@ -114,6 +123,7 @@ struct Case : report::document::Case {
   std::string load_words{};
   std::string identity{};  // protocol and load, without the length; equal in all races of one kind
   std::optional<AxisPoint> point{};
+  std::optional<double> rate_per_s{};  // of an open loop
   std::vector<Contestant> contestants{};
   std::vector<Check> checks{};
 
@@ -122,6 +132,8 @@ struct Case : report::document::Case {
   // Return the key of the ratio that ranks.
   std::string ratio_key() const;
   bool by_latency() const { return ranked_by != "throughput"; }
+  // Returns whether any contestant transfers files, with a protocol or as a command.
+  bool carries_files() const;
   bool moves_files() const { return files.has_value(); }
   const char* unit() const { return moves_files() ? "file" : "message"; }
   // Returns whether nothing says what a right reply is: any reply counted.

@@ -146,10 +146,14 @@ bool has_interval(const Measured& ratio) {
          (*ratio.low >= 1 / kFactor || *ratio.high <= kFactor);
 }
 
+stats::Interval interval_of(const Measured& ratio) {
+  if (!ratio.low || !ratio.high) return {};
+  return {.low = *ratio.low, .high = *ratio.high};
+}
+
 std::string ratio_with_interval(const Measured& ratio) {
   if (!has_interval(ratio)) return race::ratio_words(ratio.value, 3) + " (interval not known)";
-  return race::ratio_with_interval(
-      {.estimate = ratio.value, .interval = {.low = *ratio.low, .high = *ratio.high}}, 3);
+  return race::ratio_with_interval({.estimate = ratio.value, .interval = interval_of(ratio)}, 3);
 }
 
 std::string file_name_of(std::string text) {

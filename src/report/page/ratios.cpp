@@ -38,13 +38,17 @@ bool is_of_two_bounds(const Case& load_case, const Contestant& contestant, Ratio
          contestant.at_least && reference != nullptr && reference != &contestant && reference->at_least;
 }
 
+const char* mark_of_ratio(const Case& load_case, const Contestant& contestant, RatioOf of) {
+  if (of == RatioOf::cost || load_case.by_latency() || contestant.kind != Kind::contestant) return "";
+  const Contestant* const reference = load_case.find(load_case.reference);
+  if (&contestant == reference) return "";
+  if (contestant.at_least) return "≥ ";
+  return reference != nullptr && reference->at_least ? "≤ " : "";
+}
+
 std::string ratio_text(const Case& load_case, const Contestant& contestant, RatioOf of) {
   if (is_of_two_bounds(load_case, contestant, of)) return "two bounds: no ratio";
-  const std::string text = ratio_with_interval(*ratio_of(load_case, contestant, of));
-  if (of == RatioOf::cost || load_case.by_latency() || contestant.kind != Kind::contestant) return text;
-  const Contestant* const reference = load_case.find(load_case.reference);
-  if (contestant.at_least && &contestant != reference) return "≥ " + text;
-  return (reference != nullptr && reference != &contestant && reference->at_least ? "≤ " : "") + text;
+  return mark_of_ratio(load_case, contestant, of) + ratio_with_interval(*ratio_of(load_case, contestant, of));
 }
 
 std::string shown_name(const Contestant& contestant) {

@@ -26,6 +26,10 @@ std::vector<RoundRatio> round_ratios(const Case& load_case, const Contestant& co
 // Returns whether the ratio is one of two lower bounds, which says nothing.
 bool is_of_two_bounds(const Case& load_case, const Contestant& contestant, RatioOf of);
 
+// Returns the mark before a ratio: "≥ " of a lower bound, "≤ " to one, which say nothing of costs and
+// latencies.
+const char* mark_of_ratio(const Case& load_case, const Contestant& contestant, RatioOf of);
+
 // Formats the ratio to the reference with its interval: "≥ 1.56 (1.49 to 1.62)" if it is a lower bound, "≤ "
 // if the reference is one. The entry has a ratio.
 std::string ratio_text(const Case& load_case, const Contestant& contestant, RatioOf of);

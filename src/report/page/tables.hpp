@@ -8,13 +8,24 @@
 #include "report/page/document.hpp"
 #include "report/table.hpp"
 
-// The tables of a case as texts, for a page and for Markdown.
+// The tables of a case as texts. A table of a terminal has groups of columns.
 namespace joust::report::page {
 
 // The places, the throughput, the cost, their ratios with intervals, and the latency.
 Table results_of(const Case& load_case);
 // The context switches and system calls of a message, the memory, and the CPU in use, of both sides.
 Table resources_of(const Case& load_case);
+
+// For the terminal of a race: the table beside the answer, with the place, the figure that ranks, its ratio,
+// the CPU time of the server, and the latency.
+Table answer_of(const Case& load_case);
+// With all details: places, throughput and latency; where latency ranks the contestants, it has
+// more of the columns.
+Table terminal_results_of(const Case& load_case);
+// The CPU time of both sides per message, the cheapest server first.
+Table terminal_costs_of(const Case& load_case);
+// The other costs of a message on both sides.
+Table terminal_resources_of(const Case& load_case);
 
 struct TitledTable {
   std::string title{};
