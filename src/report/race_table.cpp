@@ -84,7 +84,7 @@ std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
 }
 
 bool is_of_machine(const race::Cause& cause) {
-  return race::check_of(static_cast<int>(cause.checks.front())).reason == race::Reason::machine;
+  return race::find_check(static_cast<std::uint64_t>(cause.checks.front()))->reason == race::Reason::machine;
 }
 
 // Returns the causes that limit the answer, each with its remedy and its checks. What the machine did comes

@@ -225,15 +225,17 @@ TEST_F(Checks, AbsurdSpreadsAreNotShown) {
   judge(result);
   CaseResult& one = result.cases.front();
   one.ranking.least_difference = 15e6;
-  EXPECT_EQ(check_decisions(result, one).verdict, Verdict::warn);
-  EXPECT_TRUE(has(check_decisions(result, one).detail, "nothing can be told here: more rounds are needed"));
+  EXPECT_EQ(find_check(9)->look(result, one).verdict, Verdict::warn);
+  EXPECT_TRUE(
+      has(find_check(9)->look(result, one).detail, "nothing can be told here: more rounds are needed"));
   one.ranking.least_difference = 15;
-  EXPECT_TRUE(has(check_decisions(result, one).detail, "can see differences by a factor of 16 and more"))
+  EXPECT_TRUE(has(find_check(9)->look(result, one).detail, "can see differences by a factor of 16 and more"))
       << "somebody has a place";
   for (Entry& each : one.entries) each.place.reset();
-  EXPECT_TRUE(has(check_decisions(result, one).detail, "nothing can be told here: more rounds are needed"));
+  EXPECT_TRUE(
+      has(find_check(9)->look(result, one).detail, "nothing can be told here: more rounds are needed"));
   for (Pair& pair : one.ranking.pairs) pair.ratio.interval = {0.001, 1e6};
-  const std::string wide = check_enough(result, one).detail;
+  const std::string wide = find_check(8)->look(result, one).detail;
   EXPECT_TRUE(has(wide, "is wide: its ratio ± more than 100 %; more rounds narrow it")) << wide;
 }
 

@@ -29,7 +29,7 @@ class OrderOfTurns : public TurnRace {
       std::seed_seq sequence{seed};
       runner.world.random = stats::Random(sequence);
       const RaceResult result = run();
-      const CheckResult found = check_order(result, result.cases.front());
+      const CheckResult found = find_check(5)->look(result, result.cases.front());
       said.words += found.detail.find(words) != std::string::npos;
       said.warnings += found.verdict == Verdict::warn;
     }

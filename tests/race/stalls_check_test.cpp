@@ -31,7 +31,7 @@ class Stalls : public TurnRace {
     std::seed_seq sequence{seed};
     runner.world.random = stats::Random(sequence);
     result = run();
-    return check_stalls(result, result.cases.front());
+    return find_check(14)->look(result, result.cases.front());
   }
   double ratio(const std::string& name) const { return entry(result, name).summary.ratio->median; }
 

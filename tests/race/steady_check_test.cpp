@@ -55,7 +55,7 @@ class SteadyState : public Checks {
 
   CheckResult found(const Noise& noise, const std::map<std::string, Course>& planted) {
     make_up(noise, planted);
-    return check_steady(result, result.cases.front());
+    return find_check(6)->look(result, result.cases.front());
   }
 
   void take_turns() { result.cases.front().plan.load.turns = true; }
@@ -188,7 +188,7 @@ TEST_F(SteadyState, AWarmUpIsFoundInNearlyAllRaces) {
 TEST_F(SteadyState, TwoTrialsShowNothing) {
   scenario.rounds = 2;
   result = race();
-  const CheckResult check = check_steady(result, result.cases.front());
+  const CheckResult check = find_check(6)->look(result, result.cases.front());
   EXPECT_EQ(check.verdict, Verdict::warn);
   EXPECT_TRUE(check.detail.starts_with("nothing to check: 2 trials")) << check.detail;
 }
@@ -196,17 +196,17 @@ TEST_F(SteadyState, TwoTrialsShowNothing) {
 TEST_F(SteadyState, AFewMessagesInEachPartShowNothing) {
   for (Entry& each : result.cases.front().entries)
     for (Trial& trial : each.trials) trial.load->slices.assign(10, 1);
-  EXPECT_TRUE(has(check_steady(result, result.cases.front()).detail, "nothing to check: 0 trials"));
+  EXPECT_TRUE(has(find_check(6)->look(result, result.cases.front()).detail, "nothing to check: 0 trials"));
 }
 
 TEST_F(SteadyState, ACountOfMessagesAndAScheduleHaveNoneToCheck) {
   make_up({}, {{"epoll", warming_up}});
   LoadPlan& load = result.cases.front().plan.load;
   load.interval = std::chrono::milliseconds(10);
-  EXPECT_EQ(check_steady(result, result.cases.front()).verdict, Verdict::pass);
+  EXPECT_EQ(find_check(6)->look(result, result.cases.front()).verdict, Verdict::pass);
   load.interval = {};
   load.messages = 300;
-  EXPECT_EQ(check_steady(result, result.cases.front()).verdict, Verdict::pass);
+  EXPECT_EQ(find_check(6)->look(result, result.cases.front()).verdict, Verdict::pass);
 }
 
 // Throughput is given there, and the cost is not.

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// The list of the checks. A new one is a file with its function, which checks.hpp declares, and a row here.
+// The list of the checks. A new one is a file with its function, and its name and a row here.
 #include "race/checks/checks.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace joust::race {
+
+// The file of a check's number defines its function, with the thresholds.
+using Look = CheckResult(const RaceResult& race, const CaseResult& one);
+Look check_generator, check_schedule, check_answers, check_same_twice, check_order, check_steady,
+    check_interference, check_enough, check_decisions, check_parity, check_environment, check_books,
+    check_loss, check_stalls;
+
 namespace {
 
 bool is_open_loop(const CaseResult& one) {
@@ -52,8 +60,10 @@ std::span<const Check> checks() {
   return kChecks;
 }
 
-const Check& check_of(int id) {
-  return *std::ranges::find(kChecks, id, &Check::id);
+const Check* find_check(std::uint64_t id) {
+  const auto found =
+      std::ranges::find_if(kChecks, [&](const Check& each) { return std::cmp_equal(each.id, id); });
+  return found == kChecks.end() ? nullptr : &*found;
 }
 
 }  // namespace joust::race

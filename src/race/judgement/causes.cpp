@@ -46,7 +46,8 @@ std::optional<double> stolen_share(const CaseResult& one) {
 Cause by_first_warning(const Failing& failing) {
   for (const CheckResult* check : failing)
     if (!check->warnings.empty())
-      return {.sentence = check->warnings.front(), .remedy = std::string(check_of(check->id).remedy)};
+      return {.sentence = check->warnings.front(),
+              .remedy = std::string(find_check(static_cast<std::uint64_t>(check->id))->remedy)};
   return {};
 }
 
@@ -156,7 +157,8 @@ std::vector<Cause> causes_of(const RaceResult& race, const CaseResult& one) {
        {Reason::machine, Reason::load, Reason::replies, Reason::rounds, Reason::set_up}) {
     Failing failing;
     for (const CheckResult& check : one.checks)
-      if (check.verdict != Verdict::pass && !check.invalidates && check_of(check.id).reason == reason)
+      if (check.verdict != Verdict::pass && !check.invalidates &&
+          find_check(static_cast<std::uint64_t>(check.id))->reason == reason)
         failing.push_back(&check);
     Cause cause = failing.empty() ? Cause{} : cause_of(reason, race, one, failing);
     if (cause.sentence.empty()) continue;

@@ -126,9 +126,8 @@ std::string table_text(const Document& document, std::string_view name, const Te
 }
 
 std::string remedy_of(std::uint64_t check) {
-  const auto found = std::ranges::find_if(
-      race::checks(), [&](const race::Check& each) { return std::cmp_equal(each.id, check); });
-  return found == race::checks().end() ? "" : std::string(found->remedy);
+  const race::Check* const found = race::find_check(check);
+  return found == nullptr ? "" : std::string(found->remedy);
 }
 
 }  // namespace joust::report::page
