@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+#include <variant>
+
 #include "base/files.hpp"
 #include "joust/protocol.hpp"
 #include "load/request_session.hpp"
@@ -86,10 +90,24 @@ std::function<std::unique_ptr<Service>(const Parameters&, LoadRun&)> exchange_cl
   };
 }
 
+namespace {
+
+// Returns the largest payload that fits into one message. A smaller message than the usual payload does not
+// carry it: then --payload has a meaning of its own.
+std::size_t largest_payload(const Framing& framing) {
+  std::size_t largest = std::numeric_limits<std::size_t>::max();
+  if (const auto* const sized = std::get_if<Length4>(&framing)) largest = sized->largest;
+  if (const auto* const line = std::get_if<Line>(&framing)) largest = line->largest;
+  return std::max(largest, Parameters{}.payload);
+}
+
+}  // namespace
+
 Protocol request_response(RequestResponse description) {
   Protocol protocol;
   protocol.name = std::move(description.name);
   protocol.summary = std::move(description.summary);
+  protocol.largest_payload = std::min(protocol.largest_payload, largest_payload(description.framing));
   protocol.sessions_stand_alone = true;
   protocol.takes_turns = true;
   protocol.no_reconnect.clear();

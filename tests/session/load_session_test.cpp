@@ -270,6 +270,19 @@ TEST(LoadSession, ARequestThatTheFramingForbidsIsNotSent) {
           "local: a request takes 21 bytes with its boundary, and the protocol allows 20: it is not sent"});
 }
 
+// What --payload allows: a connection cannot send more.
+TEST(RequestResponse, APayloadFitsIntoAMessage) {
+  const auto largest = [](Framing framing) {
+    return request_response(
+               {.name = "a", .summary = "", .framing = std::move(framing), .handler = {}, .exchange = {}})
+        .largest_payload;
+  };
+  EXPECT_EQ(largest(Line{.largest = 1000}), 1000U);
+  EXPECT_EQ(largest(Length4{.largest = 2000}), 2000U);
+  EXPECT_EQ(largest(Length4{.largest = 1 << 24}), 1U << 20) << "the largest of any protocol";
+  EXPECT_EQ(largest(Line{.largest = 8}), Parameters{}.payload) << "its messages have no payload";
+}
+
 TEST(LoadSession, ServerThatLeavesEarlyIsAFailure) {
   Loaded loaded({.messages = 10, .depth = 2}, handled_by([] { return std::make_unique<LeavingHandler>(4); }));
   loaded.pair.settle();
