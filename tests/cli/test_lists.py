@@ -67,8 +67,10 @@ class Lists(Case):
 
     def test_protocols_are_the_programs_own(self):
         names = [protocol["name"] for protocol in json.loads(run("protocols", "--json").stdout)]
-        self.assertEqual(names, ["echo", "uppercase", "broadcast", "file", "http", "resp", "websocket",
-                                 "work", "script"])
+        self.assertEqual(names[0], "echo")  # the standard one
+        for name in ("uppercase", "broadcast", "file", "http", "resp", "websocket", "work", "script"):
+            self.assertEqual(names.count(name), 1, names)
+        self.assertNotIn("calculator", names)
         self.assertIn("calculator", run("protocols", program=CALCULATOR).stdout)
 
     def test_every_command_has_help_with_examples(self):
