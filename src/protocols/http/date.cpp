@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "protocols/http/date.hpp"
 
-#include <fmt/format.h>
+#include <fmt/compile.h>
 
 #include <algorithm>
 #include <array>
@@ -148,7 +148,7 @@ std::string date_text(std::int64_t all_seconds) {
   const auto date = day_of(counted);
   const auto weekday = std::chrono::weekday(std::chrono::sys_days(date)).c_encoding();
   const std::int64_t of_day = counted % 86'400;
-  return fmt::format("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT", kDays[weekday],
+  return fmt::format(FMT_COMPILE("{}, {:02} {} {:04} {:02}:{:02}:{:02} GMT"), kDays[weekday],
                      static_cast<unsigned>(date.day()), kMonths[static_cast<unsigned>(date.month()) - 1],
                      static_cast<int>(date.year()), of_day / 3600, of_day / 60 % 60, of_day % 60);
 }

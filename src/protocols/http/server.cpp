@@ -59,6 +59,7 @@ bool is_listed(std::string_view list, const std::string& tag, Comparison compari
 
 // True if the file is newer than the date; nothing if the text is no date.
 std::optional<bool> is_newer(const Validators& file, std::string_view date, std::int64_t now_s) {
+  if (date.empty()) return std::nullopt;  // the field is missing, as nearly always
   const auto date_s = parse_date(date, now_s);
   return date_s ? std::optional(file.modified_s > *date_s) : std::nullopt;
 }
@@ -212,14 +213,18 @@ std::string words_for(Status status) {
 }
 
 ReplyText::ReplyText(Status status, std::string_view date) {
-  fmt::format_to(std::back_inserter(text_), "HTTP/1.1 {} {}\r\n", static_cast<unsigned>(status),
-                 reason_of(status));
-  field("Server", "joust");
-  field("Date", date);
+  const fmt::format_int code(static_cast<unsigned>(status));
+  line({"HTTP/1.1 ",
+        {code.data(), code.size()},
+        " ",
+        reason_of(status),
+        "\r\nServer: joust\r\nDate: ",
+        date,
+        "\r\n"});
 }
 
 std::string_view ReplyText::end() {
-  text_.append(std::string_view("\r\n"));
+  line({"\r\n"});
   return {text_.data(), text_.size()};
 }
 

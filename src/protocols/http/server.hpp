@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,14 +61,20 @@ std::string words_for(Status status);
 class ReplyText {
  public:
   ReplyText(Status status, std::string_view date);
-  template <typename Value>
-  void field(std::string_view name, const Value& value) {
-    fmt::format_to(std::back_inserter(text_), "{}: {}\r\n", name, value);
+  void field(std::string_view name, std::string_view value) { line({name, ": ", value, "\r\n"}); }
+  void field(std::string_view name, std::uint64_t number) {
+    const fmt::format_int digits(number);
+    field(name, std::string_view(digits.data(), digits.size()));
   }
   // Returns the whole head. Nothing can be added after it.
   std::string_view end();
 
  private:
+  // Appends parts of a line: a format string would be read again for each reply.
+  void line(std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) text_.append(part);
+  }
+
   fmt::memory_buffer text_;
 };
 

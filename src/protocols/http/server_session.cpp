@@ -230,6 +230,11 @@ bool has_hidden_part(std::string_view name) {
   return name.starts_with('.') || name.contains("/.");
 }
 
+// True if the folder can be shown, by its index.html or by its listing.
+bool is_shown(const HttpSite& site, const std::string& folder) {
+  return site.storage->open(folder + "/index.html") || (site.lists && site.storage->list(folder, 0));
+}
+
 }  // namespace
 
 void HttpSession::answer_file(const Request& request, const RequestTarget& target, Time now) {
@@ -256,15 +261,10 @@ void HttpSession::send_missing(const Request& request, const RequestTarget& targ
   const bool may_be_folder = target.path.ends_with('/');
   if (site_.lists && may_be_folder && (error == FileError::not_found || error == FileError::not_a_file))
     return send_listing(request, split_name(name).folder, now);
-  if (error == FileError::not_a_file && is_shown(name))
+  if (error == FileError::not_a_file && is_shown(site_, name))
     return send_status(Status::moved_permanently, now, "Location",
                        fmt::format("{}/{}", target.path, target.query));
   send_status(status_of(error), now);
-}
-
-// True if the folder can be shown, by its index.html or by its listing.
-bool HttpSession::is_shown(const std::string& folder) const {
-  return site_.storage->open(folder + "/index.html") || (site_.lists && site_.storage->list(folder, 0));
 }
 
 // Sends a listing, which has neither a tag nor a date, and is made for each request. That takes as long as

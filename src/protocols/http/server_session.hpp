@@ -23,7 +23,7 @@ namespace joust::http {
 // A peer that reads files over HTTP/1.1 or 1.0. Requests are answered in order, pipelined ones together.
 // While the range of a file is in the output, nothing is added after it, so further requests wait unread.
 // After many replies in one turn, requests wait too, for a deadline that is due at once.
-class HttpSession : public Session, private SessionFiles {
+class HttpSession final : public Session, private SessionFiles {
  public:
   explicit HttpSession(const HttpSite& site)
       : site_(site), incoming_rate_(site.rates.incoming), outgoing_rate_(site.rates.outgoing) {}
@@ -44,6 +44,7 @@ class HttpSession : public Session, private SessionFiles {
   std::string_view complaint() const override { return complaint_; }
   std::uint64_t memory() const override { return outbox_.size(); }
   bool gives_up() const override { return gives_up_; }
+  Answers answers() const override { return answers_of(*this); }
   void consumed(std::size_t n) override;
   void released(std::size_t n) override;
 
@@ -68,7 +69,6 @@ class HttpSession : public Session, private SessionFiles {
   void send_file(const Request& request, const OpenFile& file, std::string_view name, Time now);
   void send_missing(const Request& request, const RequestTarget& target, const std::string& name,
                     FileError error, Time now);
-  bool is_shown(const std::string& folder) const;
   void send_listing(const Request& request, std::string_view folder, Time now);
   void send_status(Status status, Time now, std::string_view name = {}, std::string_view value = {});
   void send(std::string_view head, Bytes body);
