@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The protocol http: files and a text, with curl and sockets for clients."""
 
+import contextlib
+import http.client
 import json
 import os
 import re
@@ -8,11 +10,13 @@ import shutil
 import socket
 import subprocess
 import threading
+import time
 import unittest
 
 from program import Case, Server, run
 
 ENGINES = ("epoll", "io-uring", "threads", "poll")
+A_SECOND = 1  # the longest time for which docs/http-protocol.md has a file served that has changed
 
 
 def rows(kind):
@@ -204,6 +208,7 @@ class Curl(Files):
             self.curl("--etag-save", self.path("tag"), "-o", "/dev/null", url)
             self.assertEqual(self.curl(*code, "--etag-compare", self.path("tag"), url), b"304")
             self.write("root/small.txt", b"changed!")
+            time.sleep(A_SECOND)
             self.assertEqual(self.curl("--etag-compare", self.path("tag"), url), b"changed!")
             self.assertEqual(self.curl(*code, "--data", "x=1", url), b"405")
             self.assertEqual(self.curl(*code, "--range", "100-", url), b"416")
@@ -245,6 +250,40 @@ class Curl(Files):
             for thread in threads:
                 thread.join()
             self.assertEqual(b"".join(found[number] for number in range(10)), content(3_000_000))
+
+    def test_files_are_replaced_while_they_are_served(self):
+        versions = [bytes([65 + i]) * (1000 + i) for i in range(20)]
+        self.write("root/page", versions[0])
+        found, over = [], threading.Event()
+        with self.server("-e", "epoll", "-t", "2") as server:
+
+            def ask(connection):
+                connection.request("GET", "/page")
+                reply = connection.getresponse()
+                return reply.status, reply.read()
+
+            def go_on():
+                with contextlib.closing(http.client.HTTPConnection(server.address, timeout=60)) as connection:
+                    while not over.is_set():
+                        found.append(ask(connection))
+
+            asking = [threading.Thread(target=go_on) for _ in range(2)]
+            for thread in asking:
+                thread.start()
+            for version in versions:
+                self.write("root/next", version)
+                os.replace(self.path("root/next"), self.path("root/page"))
+                time.sleep(A_SECOND / 20)
+            over.set()
+            for thread in asking:
+                thread.join()
+            self.assertLessEqual(set(found), {(200, version) for version in versions})
+            time.sleep(A_SECOND)
+            with contextlib.closing(http.client.HTTPConnection(server.address, timeout=60)) as connection:
+                self.assertEqual(ask(connection), (200, versions[-1]))
+                os.remove(self.path("root/page"))
+                time.sleep(A_SECOND)
+                self.assertEqual(ask(connection)[0], 404)
 
     # curl must not take what has come for the whole.
     def test_a_file_that_shrinks_is_seen_to_be_cut_off(self):

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "files/store/name.hpp"
@@ -44,6 +45,7 @@ class KeptText : public File {
 class TextStorage : public Storage {
  public:
   FileAnswer<OpenFile> open(std::string_view name) override {
+    ++opened;
     if (!objection_to(name).empty()) return std::unexpected(FileRefusal{FileError::name_refused});
     if (const auto refused = refusals.find(name); refused != refusals.end())
       return std::unexpected(FileRefusal{refused->second});
@@ -85,6 +87,7 @@ class TextStorage : public Storage {
 
   std::map<std::string, OpenFile, std::less<>> files;
   std::map<std::string, FileError, std::less<>> refusals;
+  std::size_t opened = 0;  // calls of open()
 };
 
 // A reply, cut into its parts.
@@ -120,14 +123,14 @@ class HttpTest : public testing::Test {
  protected:
   HttpSession& session() {
     if (!session_) {
-      site_ = std::make_unique<HttpSite>(HttpSite{.storage = with_files_ ? &storage_ : nullptr,
-                                                  .lists = lists_,
-                                                  .dot_files = dot_files_,
-                                                  .text = "Hello, World!",
-                                                  .clock = DateClock(fixed_clock),
-                                                  .requests_per_connection = most_requests_,
-                                                  .hosts = hosts_,
-                                                  .counts = counts_});
+      site_.reset(new HttpSite{.storage = with_files_ ? &storage_ : nullptr,
+                               .lists = lists_,
+                               .dot_files = dot_files_,
+                               .text = "Hello, World!",
+                               .clock = DateClock(fixed_clock),
+                               .requests_per_connection = most_requests_,
+                               .hosts = hosts_,
+                               .counts = counts_});
       session_ = std::make_unique<HttpSession>(*site_);
       session_->on_open(now_);
     }

@@ -31,8 +31,8 @@ std::vector<ProtocolOption> options() {
   return {
       {.name = "root",
        .summary =
-           "the directory whose files are served, read-only; it is opened once, at the start; without it "
-           "/ is the text of --text",
+           "the directory whose files are served, read-only; it is opened once, at the start; replies have "
+           "files as they were at most a second before; without it / is the text of --text",
        .standard = "",
        .loads = false},
       {.name = "list",

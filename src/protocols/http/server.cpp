@@ -3,6 +3,8 @@
 // The server side of http: a directory or a text, and the state that its sessions share.
 #include "protocols/http/server.hpp"
 
+#include <fmt/compile.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -11,11 +13,13 @@
 #include <optional>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "base/memory.hpp"
 #include "files/store/disk/directory_tree.hpp"
 #include "files/store/file_version.hpp"
 #include "files/store/upload/tree_storage.hpp"
+#include "protocols/http/date.hpp"
 #include "protocols/http/files_page.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/protocol.hpp"
@@ -131,7 +135,7 @@ Validators validators_of(const OpenFile& file) {
   const FileVersion& version = file.version;
   // The tag includes the time of the last change because the other time can be set to any value.
   const auto hex = [](std::int64_t time_ns) { return static_cast<std::uint64_t>(time_ns); };
-  return {.tag = fmt::format("{}\"{:x}-{:x}-{:x}\"", file.settled ? "" : kWeak, version.size,
+  return {.tag = fmt::format(FMT_COMPILE("{}\"{:x}-{:x}-{:x}\""), file.settled ? "" : kWeak, version.size,
                              hex(version.modified_ns), hex(version.changed_ns)),
           .is_strong = file.settled,
           .modified_s = version.modified_ns / kSecond,
@@ -226,6 +230,89 @@ ReplyText::ReplyText(Status status, std::string_view date) {
 std::string_view ReplyText::end() {
   line({"\r\n"});
   return {text_.data(), text_.size()};
+}
+
+namespace {
+
+// How often a file is read that changes meanwhile.
+constexpr int kMostReads = 3;
+
+// Returns whether the file still has the version with which it was opened, as far as that can be known.
+bool is_unchanged(const OpenFile& file) {
+  const int descriptor = file.file->descriptor();
+  return descriptor < 0 || version_of(descriptor) == file.version;
+}
+
+ServedFile described(const OpenFile& file, std::string_view name) {
+  Validators validators = validators_of(file);
+  std::string modified = date_text(validators.modified_s);
+  std::string facts = fmt::format(FMT_COMPILE("ETag: {}\r\nContent-Type: {}\r\nAccept-Ranges: bytes\r\n"),
+                                  validators.tag, media_type(name));
+  return {.size = file.version.size,
+          .validators = std::move(validators),
+          .modified = std::move(modified),
+          .facts = std::move(facts)};
+}
+
+struct Opened {
+  std::shared_ptr<const ServedFile> file;
+  bool is_one_version = false;  // its bytes are known, and none of them is of a later version
+};
+
+// A small file that changes while it is read is read again: the bytes would be those of two versions. One
+// that always changes is sent as it is found; its tag is weak.
+FileAnswer<Opened> open_and_read(Storage& storage, const std::string& name) {
+  for (int reads = 1;; ++reads) {
+    const auto found = storage.open(name);
+    if (!found) return std::unexpected(found.error());
+    ServedFile file = described(*found, name);
+    if (!file.is_small()) {
+      file.file = found->file;
+      return Opened{std::make_shared<const ServedFile>(std::move(file))};
+    }
+    file.bytes = read_range(*found->file, {0, file.size});
+    const bool is_one_version = file.bytes && is_unchanged(*found);
+    if (!is_one_version && reads < kMostReads) continue;
+    if (!file.bytes) return refused(FileError::shrunk);
+    return Opened{std::make_shared<const ServedFile>(std::move(file)), is_one_version};
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<std::byte[]> read_range(const File& file, ByteRange range) {
+  auto bytes = std::make_unique_for_overwrite<std::byte[]>(range.size);
+  for (std::uint64_t done = 0; done < range.size;) {
+    const auto read = file.read_at(range.offset + done, {bytes.get() + done, range.size - done});
+    if (read.value_or(0) == 0) return nullptr;
+    done += *read;
+  }
+  return bytes;
+}
+
+FileAnswer<std::shared_ptr<const ServedFile>> KeptFiles::open(Storage& storage, const std::string& name,
+                                                              Time now) {
+  std::uint64_t period = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (now >= until_) {
+      files_.clear();
+      bytes_ = 0;
+      until_ = now + kKept;
+      ++period_;
+    }
+    if (const auto found = files_.find(name); found != files_.end()) return found->second;
+    period = period_;
+  }
+  auto opened = open_and_read(storage, name);
+  if (!opened) return std::unexpected(opened.error());
+  const std::size_t bytes = opened->file->size + kBesides;
+  const std::lock_guard lock(mutex_);
+  // A file that was read in an earlier period would be kept for too long.
+  if (opened->is_one_version && period == period_ && files_.size() < kMostFiles &&
+      bytes_ + bytes <= kMostBytes && files_.emplace(name, opened->file).second)
+    bytes_ += bytes;
+  return std::move(opened->file);
 }
 
 FixedReply::FixedReply(std::string_view body) {

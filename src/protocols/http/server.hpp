@@ -6,12 +6,18 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "files/store/storage.hpp"
+#include "joust/bytes.hpp"
+#include "joust/time.hpp"
 #include "protocols/http/date.hpp"
 #include "protocols/http/messages.hpp"
 #include "protocols/http/target.hpp"
@@ -66,6 +72,7 @@ class ReplyText {
     const fmt::format_int digits(number);
     field(name, std::string_view(digits.data(), digits.size()));
   }
+  void fields(std::string_view lines) { line({lines}); }  // each with its end
   // Returns the whole head. Nothing can be added after it.
   std::string_view end();
 
@@ -99,9 +106,59 @@ struct HttpCounts {
   std::atomic<std::uint64_t> bytes_sent{0};  // bytes of files
 };
 
+// Reads a range of a file into memory; null if the file has become shorter, or cannot be read.
+std::unique_ptr<std::byte[]> read_range(const File& file, ByteRange range);
+
+// A range up to this size is sent together with the head, in one write. Copying it costs less than a second
+// call.
+inline constexpr std::uint64_t kSmallFile = 16 << 10;  // bytes
+
+// One version of a file, and the parts of replies that follow from it. Immutable.
+struct ServedFile {
+  Bytes small_bytes() const { return {bytes.get(), is_small() ? size : 0}; }
+  bool is_small() const { return size <= kSmallFile; }
+
+  std::uint64_t size = 0;  // bytes
+  Validators validators{};
+  std::string modified{};                // the value of Last-Modified
+  std::string facts{};                   // further fields of a reply with bytes of it, each with its end
+  std::unique_ptr<std::byte[]> bytes{};  // of a small file: all of them, read at one time
+  std::shared_ptr<File> file{};          // of a larger one
+};
+
+// Opens the files of a server. A small file is read whole, and kept for replies of the next moment: for this
+// time it is neither opened nor looked for again. Then it is read anew by its name, with all checks of a
+// name. So a reply has the bytes of one version, which the name had at most kKept ago. Holds no descriptor of
+// a small file. At most kMostFiles files with kMostBytes are kept; the others are read for each reply. Any
+// thread.
+class KeptFiles {
+ public:
+  // Half of the second that the documentation allows: the time of a session is that of the beginning of its
+  // loop's turn.
+  static constexpr Duration kKept = std::chrono::milliseconds(500);
+  static constexpr std::size_t kMostFiles = 256;
+  static constexpr std::size_t kMostBytes = 1 << 20;  // of all files together, each with kBesides
+  static constexpr std::size_t kBesides = 512;  // bytes of an empty file: its name, its tag and the rest
+
+  FileAnswer<std::shared_ptr<const ServedFile>> open(Storage& storage, const std::string& name, Time now);
+
+ private:
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+
+  std::mutex mutex_;
+  // All files of a period are forgotten together, at its end.
+  std::unordered_map<std::string, std::shared_ptr<const ServedFile>, Hash, std::equal_to<>> files_;
+  std::size_t bytes_ = 0;
+  Time until_{};              // the end of the period
+  std::uint64_t period_ = 0;  // its number
+};
+
 // The state that the sessions of a server share.
 struct HttpSite {
   Storage* storage = nullptr;  // null: the server has only `text`
+  mutable KeptFiles files{};   // of the storage
   bool lists = false;          // lists directories without an index.html
   bool dot_files = false;      // serves names that begin with a dot: they are often secrets (.git, .env)
   std::string text{};

@@ -24,10 +24,6 @@ Status status_of(HeadCutter::Status cut) {
 
 constexpr std::string_view kAllowed = "GET, HEAD, OPTIONS";
 
-// A file up to this size is sent together with the head, in one write. Copying it costs less than a second
-// call.
-constexpr std::uint64_t kSmallFile = 16 << 10;
-
 Status status_of(FileError error) {
   switch (error) {
     case FileError::not_found:
@@ -41,17 +37,6 @@ Status status_of(FileError error) {
     default:
       return Status::internal_error;
   }
-}
-
-// Reads a range of a file into memory; empty if the file has become shorter.
-std::unique_ptr<std::byte[]> read_whole(const File& file, ByteRange range) {
-  auto bytes = std::make_unique_for_overwrite<std::byte[]>(range.size);
-  for (std::uint64_t done = 0; done < range.size;) {
-    const auto read = file.read_at(range.offset + done, {bytes.get() + done, range.size - done});
-    if (read.value_or(0) == 0) return nullptr;
-    done += *read;
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -250,9 +235,9 @@ void HttpSession::answer_file(const Request& request, const RequestTarget& targe
   if (!name)
     return name.error() == Status::bad_request ? refuse(name.error(), now) : send_status(name.error(), now);
   if (!site_.dot_files && has_hidden_part(*name)) return send_status(Status::not_found, now);
-  const auto file = site_.storage->open(*name);
+  const auto file = site_.files.open(*site_.storage, *name, now);
   if (!file) return send_missing(request, target, *name, file.error().error, now);
-  send_file(request, *file, *name, now);
+  send_file(request, **file, now);
 }
 
 // Redirects to a folder's name with a slash, if the folder can be shown: relative links in it need the slash.
@@ -287,10 +272,10 @@ void HttpSession::send_listing(const Request& request, std::string_view folder, 
   replies_in_turn_ = kMostRepliesInTurn;
 }
 
-void HttpSession::send_file(const Request& request, const OpenFile& file, std::string_view name, Time now) {
+void HttpSession::send_file(const Request& request, const ServedFile& file, Time now) {
   const DateClock::Date date = site_.clock.at(now);
-  const std::uint64_t size = file.version.size;
-  const Validators validators = validators_of(file);
+  const std::uint64_t size = file.size;
+  const Validators& validators = file.validators;
   const Judgement judgement = judge(request, validators, date.seconds);
   if (judgement == Judgement::failed) return send_status(Status::precondition_failed, now);
   const RangeChoice choice = choose_range(request, validators, size, date.seconds);
@@ -300,12 +285,12 @@ void HttpSession::send_file(const Request& request, const OpenFile& file, std::s
   const bool is_part = is_new && choice.kind == RangeChoice::Kind::part;
   const ByteRange range = is_part ? choice.range : ByteRange{0, size};
   ReplyText head(!is_new ? Status::not_modified : is_part ? Status::partial_content : Status::ok, date.text);
-  if (validators.has_date(date.seconds)) head.field("Last-Modified", date_text(validators.modified_s));
-  head.field("ETag", validators.tag);
+  if (validators.has_date(date.seconds)) head.field("Last-Modified", file.modified);
   if (is_new) {
-    head.field("Content-Type", media_type(name));
+    head.fields(file.facts);
     head.field("Content-Length", range.size);
-    head.field("Accept-Ranges", "bytes");
+  } else {
+    head.field("ETag", validators.tag);
   }
   if (is_part)
     head.field("Content-Range", fmt::format("bytes {}-{}/{}", range.offset, range.end() - 1, size));
@@ -316,9 +301,10 @@ void HttpSession::send_file(const Request& request, const OpenFile& file, std::s
     body_ = {file.file, range.offset, range.size, range.size};
     return;
   }
-  const auto bytes = read_whole(*file.file, range);
-  if (!bytes) return send_status(Status::internal_error, now);
-  send(head.end(), {bytes.get(), range.size});
+  const auto read = file.is_small() ? nullptr : read_range(*file.file, range);
+  if (!file.is_small() && !read) return send_status(Status::internal_error, now);
+  send(head.end(),
+       read ? Bytes(read.get(), range.size) : file.small_bytes().subspan(range.offset, range.size));
   site_.counts.bytes_sent.fetch_add(range.size, std::memory_order_relaxed);
 }
 

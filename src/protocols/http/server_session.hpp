@@ -66,7 +66,7 @@ class HttpSession final : public Session, private SessionFiles {
   void answer(Bytes head, Time now);
   void answer(const Request& request, Time now);
   void answer_file(const Request& request, const RequestTarget& target, Time now);
-  void send_file(const Request& request, const OpenFile& file, std::string_view name, Time now);
+  void send_file(const Request& request, const ServedFile& file, Time now);
   void send_missing(const Request& request, const RequestTarget& target, const std::string& name,
                     FileError error, Time now);
   void send_listing(const Request& request, std::string_view folder, Time now);
