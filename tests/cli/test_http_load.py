@@ -88,6 +88,19 @@ class Url(Case):
             self.assertIn("GET /none: the status of a reply is 404", missing.stderr)
             self.refused(run("load", url, "--connect", server.address), "leave -p, --connect, --path")
 
+    def test_a_body_of_any_size_is_counted(self):
+        os.mkdir(self.path("root"))
+        with open(self.path("root/large"), "wb") as file:
+            file.write(b"x" * 5_000_000)
+        with Server("-p", "http", "--root", self.path("root")) as server:
+            url = f"http://{server.address}/large"
+            done = run("load", url, "-c", 2, "-m", 3, "--json", "-")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            result = json.loads(done.stdout)
+            self.assertGreaterEqual(result["bytes"]["received"], 6 * 5_000_000)
+            compared = run("load", url, "-m", 1, "--text", "x")
+            self.assertIn("a reply has a body of 5000000 bytes: at most 1048576 are read", compared.stderr)
+
     def test_requests_are_those_of_the_options(self):
         with ForeignHttp() as server:
             for options in (("--method", "POST", "--data", '{"a": 1}', "--header", "Content-Type: text/x",

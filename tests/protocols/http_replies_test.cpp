@@ -159,6 +159,41 @@ TEST_F(HttpReplies, ChunksHaveLimits) {
             "a reply in chunks is larger than is read: it has one of 524288 bytes");
 }
 
+// A body that is counted may have any size, and only its beginning is kept.
+TEST_F(HttpReplies, AreCountedHoweverLarge) {
+  constexpr std::size_t kPieces = 5;
+  const std::string piece(kLargestReply, 'x');
+  const std::string chunk = fmt::format("{:x}\r\n{}\r\n", piece.size(), piece);
+  const std::string head = fmt::format("{}Content-Length: {}\r\n\r\n", kOk, kPieces * piece.size());
+  ReplyCutter cutter(ReplyTo::others, ReplyCutter::Bodies::counted);
+  Messages messages;
+  feed(cutter, head, messages);
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    EXPECT_TRUE(messages.empty()) << "the body is not complete";
+    feed(cutter, piece, messages);
+  }
+  feed(cutter, kChunked, messages);
+  for (std::size_t i = 0; i < kPieces; ++i) feed(cutter, chunk, messages);
+  EXPECT_EQ(feed(cutter, "0\r\n\r\n" + sized("abc"), messages), Status::message);
+  const std::string beginning(kBeginning, 'x');
+  EXPECT_EQ(messages, (Messages{head + beginning, std::string(kChunked) + beginning, sized("abc")}));
+  const std::string ended = "HTTP/1.1 200 OK\r\n\r\n";
+  feed(cutter, ended + piece, messages);
+  feed(cutter, piece, messages);
+  EXPECT_EQ(as_text(cutter.end().message), ended + beginning);
+}
+
+TEST_F(HttpReplies, ThatAreCountedAreIncompleteWhereTheStreamEndsBefore) {
+  for (const std::string& text :
+       {std::string(kOk) + "Content-Length: 18446744073709551615\r\n\r\nabc",
+        std::string(kChunked) + "ffffffffffffffff\r\nabc", sized("abc").substr(0, 40)}) {
+    ReplyCutter cutter(ReplyTo::others, ReplyCutter::Bodies::counted);
+    Messages messages;
+    EXPECT_EQ(feed(cutter, text, messages), Status::need_more);
+    EXPECT_EQ(cutter.end().status, Status::need_more) << text;
+  }
+}
+
 TEST_F(HttpReplies, BadChunksAreRefusedWithTheReason) {
   const std::string begin(kChunked);
   EXPECT_EQ(complaint(begin + "x\r\n"), "the size of a chunk of a reply has 'x' in it");

@@ -225,8 +225,9 @@ class HttpExchange final : public Exchange {
 
 std::unique_ptr<Service> make_client(const Parameters& parameters, LoadRun& run) {
   auto plan = std::make_shared<const ClientPlan>(parameters);
+  const auto bodies = plan->body() ? ReplyCutter::Bodies::kept : ReplyCutter::Bodies::counted;
   return std::make_unique<RequestService>(
-      Own{[to = plan->reply_to()] { return std::make_unique<ReplyCutter>(to); }}, parameters,
+      Own{[to = plan->reply_to(), bodies] { return std::make_unique<ReplyCutter>(to, bodies); }}, parameters,
       [plan](const Parameters& own) { return std::make_unique<HttpExchange>(plan, own); }, run);
 }
 

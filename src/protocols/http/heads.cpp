@@ -91,15 +91,16 @@ constexpr std::string_view kBareLineEnd = "a line between the chunks of a reply 
 
 }  // namespace
 
-std::size_t ChunkedBody::take(Bytes bytes, std::vector<std::byte>& body, std::size_t most) {
+std::size_t ChunkedBody::take(Bytes bytes, std::vector<std::byte>& body, std::size_t most, Beyond beyond) {
   std::size_t taken = 0;
   while (taken < bytes.size() && !is_over() && complaint_.empty()) {
     if (at_ != At::data) {
-      step(as_text(bytes)[taken++], most - body.size());
+      step(as_text(bytes)[taken++], beyond == Beyond::complaint ? most - body.size() : UINT64_MAX);
       continue;
     }
     const Bytes data = bytes.subspan(taken, std::min<std::uint64_t>(size_, bytes.size() - taken));
-    body.insert(body.end(), data.begin(), data.end());
+    const Bytes kept = data.first(std::min(data.size(), most - body.size()));
+    body.insert(body.end(), kept.begin(), kept.end());
     taken += data.size();
     size_ -= data.size();
     if (size_ == 0) at_ = At::data_cr;
@@ -108,7 +109,7 @@ std::size_t ChunkedBody::take(Bytes bytes, std::vector<std::byte>& body, std::si
 }
 
 // Takes a byte that is not data. The body may grow by `room` bytes.
-void ChunkedBody::step(char next, std::size_t room) {
+void ChunkedBody::step(char next, std::uint64_t room) {
   switch (at_) {
     case At::size:
       if (const auto digit = hexadecimal_digit(next)) {
@@ -147,7 +148,7 @@ void ChunkedBody::step(char next, std::size_t room) {
   }
 }
 
-void ChunkedBody::begin_data(std::size_t room) {
+void ChunkedBody::begin_data(std::uint64_t room) {
   if (size_ > room)
     complaint_ = fmt::format("a reply in chunks is larger than is read: it has one of {} bytes", size_);
   digits_ = 0;
@@ -190,16 +191,17 @@ CutStep ReplyCutter::next(Bytes chunk) {
     case Part::head:
       return next_head(chunk);
     case Part::sized:
-      return hold(chunk.first(std::min(chunk.size(), size_ - held_.size())), size_);
+      return next_sized(chunk);
     case Part::chunked:
       return next_in_chunks(chunk);
     case Part::until_end:
       break;
   }
-  if (chunk.size() > kLargestReply - held_.size())
+  if (!counts() && chunk.size() > kLargestReply - held_.size())
     return malformed(
         fmt::format("a reply that ends with the connection is longer than {} bytes", kLargestReply));
-  return hold(chunk, kLargestReply + 1);
+  hold(chunk);
+  return {need_more, chunk.size(), {}, {}};
 }
 
 // Ends a body whose end is marked only by the end of the stream.
@@ -243,33 +245,44 @@ CutStep ReplyCutter::skip_interim(unsigned status, std::size_t size, std::size_t
 
 // `size` is the size of the head, of which `held` bytes have arrived before the chunk.
 CutStep ReplyCutter::begin_body(const ReplyHead& head, std::size_t size, std::size_t held, Bytes chunk) {
-  if (head.content_length > kLargestReply - size)
+  if (!counts() && head.content_length > kLargestReply - size)
     return malformed(fmt::format("a reply has a body of {} bytes: at most {} are read, with the head",
                                  head.content_length, kLargestReply));
   const bool is_sized = head.body == ReplyHead::Body::none || head.body == ReplyHead::Body::sized;
-  size_ = size + head.content_length;
-  if (is_sized && held == 0 && chunk.size() >= size_)
-    return {message, size_, chunk.first(size_), chunk.first(size_)};
+  left_ = head.content_length;
+  if (is_sized && held == 0 && chunk.size() - size >= left_) {
+    const Bytes whole = chunk.first(size + left_);
+    return {message, whole.size(), whole, whole};
+  }
   // The bytes of the body that have arrived are offered again.
   const Bytes rest = chunk.first(size - held);
   held_.resize(held);
   held_.insert(held_.end(), rest.begin(), rest.end());
-  if (is_sized && head.content_length == 0) return complete(rest.size());
+  most_held_ = counts() ? size + kBeginning : kLargestReply;
+  if (is_sized && left_ == 0) return complete(rest.size());
   part_ = is_sized ? Part::sized : head.body == ReplyHead::Body::chunked ? Part::chunked : Part::until_end;
   chunks_ = {};
   return {need_more, rest.size(), {}, {}};
 }
 
+CutStep ReplyCutter::next_sized(Bytes chunk) {
+  const Bytes part = chunk.first(std::min<std::uint64_t>(chunk.size(), left_));
+  hold(part);
+  left_ -= part.size();
+  return left_ == 0 ? complete(part.size()) : CutStep{need_more, part.size(), {}, {}};
+}
+
 CutStep ReplyCutter::next_in_chunks(Bytes chunk) {
-  const std::size_t taken = chunks_.take(chunk, held_, kLargestReply);
+  using enum ChunkedBody::Beyond;
+  const std::size_t taken = chunks_.take(chunk, held_, most_held_, counts() ? left_out : complaint);
   if (!chunks_.complaint().empty()) return malformed(std::string(chunks_.complaint()));
   return chunks_.is_over() ? complete(taken) : CutStep{need_more, taken, {}, {}};
 }
 
-// Adds a part of a message of `size` bytes.
-CutStep ReplyCutter::hold(Bytes part, std::size_t size) {
-  held_.insert(held_.end(), part.begin(), part.end());
-  return held_.size() == size ? complete(part.size()) : CutStep{need_more, part.size(), {}, {}};
+// Holds a part of a message, as far as it is kept.
+void ReplyCutter::hold(Bytes part) {
+  const Bytes kept = part.first(std::min(part.size(), most_held_ - held_.size()));
+  held_.insert(held_.end(), kept.begin(), kept.end());
 }
 
 CutStep ReplyCutter::complete(std::size_t taken) {

@@ -52,9 +52,12 @@ class HeadCutter {
 // and left out.
 class ChunkedBody {
  public:
-  // Adds the data in `bytes` to `body`, which may grow to `most` bytes. Returns how many bytes were taken:
-  // all, except those after the end of the body. Must not be called after the end or a complaint.
-  std::size_t take(Bytes bytes, std::vector<std::byte>& body, std::size_t most);
+  // Adds the data in `bytes` to `body`, which may grow to `most` bytes: more are a complaint, or are left
+  // out. Returns how many bytes were taken: all, except those after the end of the body. Must not be called
+  // after the end or a complaint.
+  enum class Beyond : std::uint8_t { complaint, left_out };
+  std::size_t take(Bytes bytes, std::vector<std::byte>& body, std::size_t most,
+                   Beyond beyond = Beyond::complaint);
 
   bool is_over() const { return at_ == At::end; }
   std::string_view complaint() const { return complaint_; }  // empty if none exists
@@ -74,8 +77,8 @@ class ChunkedBody {
     end,
   };
 
-  void step(char next, std::size_t room);
-  void begin_data(std::size_t room);
+  void step(char next, std::uint64_t room);
+  void begin_data(std::uint64_t room);
   void skip(char next, At at_end);
   void expect(char next, char expected, At then, std::string_view complaint);
 
@@ -86,15 +89,19 @@ class ChunkedBody {
   std::string complaint_;
 };
 
-inline constexpr std::size_t kLargestReply = 1 << 20;  // bytes of a head and its body
+inline constexpr std::size_t kLargestReply = 1 << 20;  // bytes of a head and its body, where that is kept
+inline constexpr std::size_t kBeginning = 4 << 10;     // bytes of a body that is counted and not kept
 inline constexpr std::size_t kMostInterim = 64 << 10;  // bytes of the interim replies before a reply
 
 // Cuts a stream into the replies to requests (RFC 9112, 6). A message is a head and the body, taken out of
 // its chunks. Interim replies, such as 103 Early Hints, are left out. A reply of known length that is
-// complete in one chunk of the stream is passed on without a copy.
+// complete in one chunk of the stream is passed on without a copy. Where bodies are counted, one of any size
+// that comes in several chunks is read to its end, and the message has only its beginning.
 class ReplyCutter : public Cutter {
  public:
-  explicit ReplyCutter(ReplyTo requests = ReplyTo::others) : requests_(requests) {}
+  enum class Bodies : std::uint8_t { kept, counted };
+  explicit ReplyCutter(ReplyTo requests = ReplyTo::others, Bodies bodies = Bodies::kept)
+      : requests_(requests), bodies_(bodies) {}
 
   CutStep next(Bytes chunk) override;
   CutStep end() override;
@@ -105,16 +112,21 @@ class ReplyCutter : public Cutter {
   enum class Part : std::uint8_t { head, sized, chunked, until_end };
 
   CutStep next_head(Bytes chunk);
+  CutStep next_sized(Bytes chunk);
   CutStep next_in_chunks(Bytes chunk);
   CutStep begin_body(const ReplyHead& head, std::size_t size, std::size_t held, Bytes chunk);
   CutStep skip_interim(unsigned status, std::size_t size, std::size_t taken);
-  CutStep hold(Bytes part, std::size_t size);
+  void hold(Bytes part);
   CutStep complete(std::size_t taken);
   CutStep malformed(std::string complaint);
 
+  bool counts() const { return bodies_ == Bodies::counted; }
+
   const ReplyTo requests_;
+  const Bodies bodies_;
   Part part_ = Part::head;        // the part that is read next
-  std::size_t size_ = 0;          // size of the message (sized only)
+  std::uint64_t left_ = 0;        // bytes of the body that are still to come (sized only)
+  std::size_t most_held_ = 0;     // bytes of the message that are held
   std::size_t interim_ = 0;       // bytes of interim replies since the last reply
   std::vector<std::byte> held_;   // the beginning of an incomplete message
   bool held_is_message_ = false;  // held_ was handed out by the last step
