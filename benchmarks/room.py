@@ -95,7 +95,7 @@ def main():
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     bare = [PROGRAMS / "bare_room", "{port}", cpus()[0]]
-    sides = {"bare": (bare, bare_load), "joust load": (bare, joust_load)}
+    sides = {"bare": (bare, bare_load), "load": (bare, joust_load)}
     sides |= {engine: (joust_server(engine), bare_load) for engine in chosen.engines}
     trials = {name: [] for name in sides}
     order = random.Random(1)
@@ -104,7 +104,7 @@ def main():
             trials[name].append(trial(*sides[name], chosen.members, chosen.seconds))
     print("            deliveries/s, ratio                    CPU ns, ratio                  p50 ms, joust's")
     for name in list(sides)[1:]:
-        line(name, trials["bare"], trials[name], 2 if name == "joust load" else 1)
+        line(name, trials["bare"], trials[name], 2 if name == "load" else 1)
     return 0
 
 

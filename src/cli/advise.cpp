@@ -150,6 +150,7 @@ Question ask() {
 // A race that answers a question.
 struct ChosenRace {
   std::vector<std::string> words{};    // behind `joust race`
+  std::string safe{};                  // what to take, and why, if the race does not tell
   std::vector<std::string> remarks{};  // what the race leaves out, and why
 };
 
@@ -225,6 +226,19 @@ void check_datagrams(const Question& question, const Protocol& protocol) {
                                  format_size(*question.payload), reason));
 }
 
+// Returns what to take where the machine does not tell. The shipped findings (docs/howto/choose-an-engine.md)
+// say it of machines that do.
+std::string safe_choice(const Question& question, const EngineNames& engines) {
+  const bool is_for_pool = wants_cores(question);
+  const auto found = std::ranges::find_if(engines, [&](const std::string& engine) {
+    return engine.starts_with(is_for_pool ? "epoll-pool" : "epoll");
+  });
+  if (found == engines.end()) return {};
+  return fmt::format("The safe choice is {}: {} (docs/howto/choose-an-engine.md)", *found,
+                     is_for_pool ? "a request of this length is worth its way to another thread"
+                                 : "one thread has time for all messages, and epoll runs on every Linux");
+}
+
 // Refuses a race in which a contestant would have too few messages to tell anything. The reference races
 // twice.
 void check_messages(const Question& question, std::size_t contestants) {
@@ -254,6 +268,7 @@ ChosenRace race_for(const Question& question, const Program& program, std::size_
     throw UsageError(fmt::format("there is nothing to choose here: {}",
                                  engines.empty() ? "no engine fits" : engines.front() + " alone fits"));
   check_messages(question, engines.size());
+  race.safe = safe_choice(question, engines);
   const auto add = [&](const char* flag, std::string value) {
     race.words.insert(race.words.end(), {flag, std::move(value)});
   };
@@ -296,6 +311,7 @@ struct Advise {
   std::vector<Option> given{};  // of the parts of the question
   std::vector<std::string> passed_on{};
   std::string files{};  // where the report is
+  std::string safe{};   // ChosenRace::safe
   bool dry_run = false;
 
   void add_to(Command command);
@@ -332,7 +348,9 @@ void Advise::add_to(Command command) {
 std::string Advise::answer(const race::RaceResult& result) const {
   const std::string where = files.empty() ? "--html FILE and --json FILE keep the report"
                                           : fmt::format("The report is in {}", files);
-  return fmt::format("Advice: {}. {}.", race::advice_of(result, result.cases.front()), where);
+  const race::Advice advice = race::advice_of(result, result.cases.front());
+  const std::string fallback = advice.names_one || safe.empty() ? "" : safe + ". ";
+  return fmt::format("Advice: {}. {}{}.", advice.text, fallback, where);
 }
 
 int Advise::run() {
@@ -350,6 +368,7 @@ int Advise::run() {
   }
   const std::size_t cores = std::max<std::size_t>(1, allowed_cpus().size());
   ChosenRace chosen = race_for(question, program, cores);
+  safe = chosen.safe;
   for (const std::string& remark : chosen.remarks) complain(program, remark);
   chosen.words.insert(chosen.words.end(), passed_on.begin(), passed_on.end());
   const std::string command = fmt::format("{} race {}", program.name, race::shell_text(chosen.words));
@@ -380,8 +399,8 @@ void add_advise(Command root, const Program& program, int& exit_code) {
 
 Without an option it asks, on a terminal. It chooses engines and a load, shows the command of the race, runs
 it, and answers in a sentence with intervals: by throughput, or with --idle by latency, or else by the CPU
-time of the server for a message. Where the race does not tell, it says so. Exit codes are those of
-'{0} race'.)",
+time of the server for a message. Where the race does not tell, it says so, and names the safe choice. Exit
+codes are those of '{0} race'.)",
                              program.name));
   command.callback([advise, &exit_code] { exit_code = advise->run(); });
 }

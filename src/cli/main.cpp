@@ -137,12 +137,14 @@ std::vector<std::pair<std::string_view, AddCommand>> commands_of(const Program& 
 
 // Adds the command that is called. Adding all of them takes longer than the program needs otherwise, so they
 // are added only where their names or texts are needed: for the list of commands, an unknown one and manuals.
+// Options of protocols from elsewhere may have the name of an option of any command, which adding it refuses.
 void add_commands(Command root, const Program& program, const CommandLine& line, int& exit_code) {
   const std::string_view called = program.words.size() > 1 ? std::string_view(program.words[1]) : "";
   if (called == "--version") return;
   const auto commands = commands_of(program);
+  const bool from_elsewhere = !loaded_plugins().empty() || !program.has_scenarios();
   for (const auto& [name, add] : commands)
-    if (name == called) return add(root, program, exit_code);
+    if (name == called && !from_elsewhere) return add(root, program, exit_code);
   for (const auto& [name, add] : commands) add(root, program, exit_code);
   add_manual(root, program, line);
 }

@@ -299,7 +299,9 @@ void RequestSession::on_deadline(Time now) {
     on_lossy_deadline(now);
   else if (is_overdue(now))
     fail({Stage::timeout, 0,
-          "no reply within the request timeout of " + format_duration(*plan().request_timeout)},
+          fmt::format("{} within the request timeout of {}",
+                      deframer_.in_message() ? "no whole reply" : "no reply",
+                      format_duration(*plan().request_timeout))},
          now);
   else if (waits_for_others() && (!greeted_ || !all_received()) &&
            now >= last_message_ + *plan().request_timeout)

@@ -68,15 +68,19 @@ std::string checks_text(const CaseResult& one, const Terminal& terminal) {
   return text;
 }
 
-// Returns the last output of failed children, once per contestant. The table and the answer have the reasons.
-std::string last_words_text(const CaseResult& one, const Terminal& terminal) {
+// Returns the first failure of each contestant, where the table and the answer do not have it, and the last
+// output of its children.
+std::string failures_text(const CaseResult& one, const Terminal& terminal) {
   std::string text;
   for (const Entry& entry : one.entries) {
-    const auto failed = std::ranges::find_if(entry.trials, [](const race::Trial& trial) {
-      return !trial.failure.empty() && !trial.host_lost && !trial.last_words.empty();
-    });
+    const auto failed = std::ranges::find_if(
+        entry.trials, [](const race::Trial& trial) { return !trial.failure.empty() && !trial.host_lost; });
     if (failed == entry.trials.end()) continue;
-    text += painted(fmt::format("  {}:", entry.contestant.name), Paint::red, terminal) + "\n";
+    const bool is_told = entry.reason.contains(failed->failure);
+    if (is_told && failed->last_words.empty()) continue;
+    const std::string what =
+        is_told ? entry.contestant.name + ":" : fmt::format("{}: {}", entry.contestant.name, failed->failure);
+    text += painted(wrapped("  " + what, 4, terminal.columns), Paint::red, terminal) + "\n";
     for (const std::string& line : failed->last_words)
       text += painted("    | " + line, Paint::dim, terminal) + "\n";
   }
@@ -95,8 +99,9 @@ std::string causes_text(const CaseResult& one, bool of_machine, const Terminal& 
     if (is_of_machine(cause) != of_machine) continue;
     std::vector<std::string> ids;
     for (const std::int64_t id : cause.checks) ids.push_back(std::to_string(id));
-    const std::string line = fmt::format("{}. {} ({} {})", cause.sentence, cause.remedy,
-                                         ids.size() == 1 ? "check" : "checks", join(ids));
+    const std::string line =
+        fmt::format("{}. {}{}({} {})", cause.sentence, cause.remedy, cause.remedy.empty() ? "" : " ",
+                    ids.size() == 1 ? "check" : "checks", join(ids));
     text += painted(wrapped(line, 2, terminal.columns), Paint::yellow, terminal) + "\n";
   }
   return text;
@@ -150,8 +155,7 @@ std::string details_text(const race::RaceResult& race, const CaseResult& one, co
   costs.notes = {note_of_costs(race, one)};
   if (std::string remark = remark_on_calls(one); !remark.empty()) resources.notes = {std::move(remark)};
   return terminal_text(page::terminal_results_of(shown), terminal) + "\n" + terminal_text(costs, terminal) +
-         "\n" + terminal_text(resources, terminal) + "\n" + notes_text(one, terminal) +
-         checks_text(one, terminal) + "\n";
+         "\n" + terminal_text(resources, terminal) + "\n" + checks_text(one, terminal) + "\n";
 }
 
 std::string case_text(const race::RaceResult& race, const CaseResult& one, const page::Case& shown,
@@ -165,7 +169,8 @@ std::string case_text(const race::RaceResult& race, const CaseResult& one, const
   text += causes_text(one, true, terminal) + answer_text(one, terminal) + "\n";
   const bool anything = std::ranges::any_of(
       one.entries, [](const Entry& entry) { return entry.is_contestant() && entry.summary.trials > 0; });
-  text += terminal_text(page::answer_of(shown), terminal) + "\n" + last_words_text(one, terminal);
+  text += terminal_text(page::answer_of(shown), terminal) + "\n" + notes_text(one, terminal) +
+          failures_text(one, terminal);
   if (anything && details) text += details_text(race, one, shown, terminal);
   return text + causes_text(one, false, terminal);
 }

@@ -218,7 +218,8 @@ class Ending(Case):
                 command = "exec {sys.executable} {SERVER} {{port}} 5 close"
                 client = "epoll"
                 """))
-        done = run("race", self.path("race.toml"), "--rounds", 2, "--json", self.path("race.json"))
+        done = run("race", self.path("race.toml"), "--rounds", 2, "--details", "--json",
+                   self.path("race.json"))
         self.assertIn(done.returncode, (0, 3), done.stderr)
         told = " ".join(done.stdout.split())
         self.assertIn("ended with a reply of the server, and were dialled again", told)

@@ -174,7 +174,7 @@ transfer = "(setsid sh -c 'sleep 0.3; cp {from}/* {into}/' &) ; exit 0"
         file = self.path("scenario.toml")
         with open(file, "w", encoding="utf-8") as scenario:
             scenario.write(rest)
-        done = run("race", file, "--rounds", "2", "--json", self.path("result.json"))
+        done = run("race", file, "--rounds", "2", "--details", "--json", self.path("result.json"))
         self.assertIn("files verified", done.stdout, done.stderr)
         with open(self.path("result.json"), encoding="utf-8") as text:
             entry = json.load(text)["contestants"][0]

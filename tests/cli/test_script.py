@@ -234,7 +234,7 @@ class Script(ForeignServers):
             f'command = "exec {JOUST} serve -p script --script {EXAMPLES}/json-lines.toml '
             '--listen 127.0.0.1:{port}"\n',
             encoding="utf-8")
-        done = run("race", file, "--allow-unranked")
+        done = run("race", file, "--allow-unranked", "--details")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("replies verified by what the script expects", done.stdout)
 
@@ -244,7 +244,7 @@ class Script(ForeignServers):
                   "--expect 'exact:PONG {1}\\r\\n'")
         done = run("race", "--command", f"old={server} --listen 127.0.0.1:{{port}}", "--command",
                    f"new={server} --listen 127.0.0.1:{{port}}", "-p", "script", *PING[:2], "--expect",
-                   "prefix:PONG", "-c", 2, "-d", "60ms", "--rounds", 3, "--allow-unranked")
+                   "prefix:PONG", "-c", 2, "-d", "60ms", "--rounds", 3, "--allow-unranked", "--details")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the generator's ceiling is not measured", done.stdout)
         self.assertNotIn("failed", done.stderr)
@@ -255,7 +255,7 @@ class Script(ForeignServers):
                        server.address, "--request-timeout", "300ms", "--try", 1)
             self.assertEqual(done.returncode, 1)
             self.assertIn("came, 8 bytes: no whole message\n  000000  50 4f 4e 47", done.stdout)
-            self.assertIn("no reply within the request timeout", done.stderr)
+            self.assertIn("no whole reply within the request timeout", done.stderr)
 
     def test_usage(self):
         self.refused(run("load", "-p", "script", "--connect", "127.0.0.1:1"), "--send: there is no message")

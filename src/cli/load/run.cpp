@@ -218,7 +218,7 @@ std::string Load::trouble(const Loaded* whom, const LoadResult& result) const {
   const std::uint64_t strange = result.failures(Stage::verify) + result.failures(Stage::timeout);
   const bool understood = text.contains("the server says") || text.contains("of a reply is") ||
                           text.contains("the reply to") || text.contains("the first reply") ||
-                          text.contains("TLS: ");
+                          text.contains("TLS: ") || text.contains("no whole reply");
   if (!text.empty() && !connect.empty() && result.messages.verified == 0 && strange > 0 && !understood) {
     const Protocol& spoken = protocol.resolve(program);
     text += spoken.doubt.empty() ? fmt::format("; is it a server of the protocol '{}'?", spoken.name)

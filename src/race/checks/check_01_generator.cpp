@@ -52,7 +52,7 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
   const Entry* ceiling = ceiling_of(one, entry.contestant.client);
   const double schedule = schedule_ceiling(one.plan.load);
   if (ceiling == nullptr && one.no_ceiling.empty())
-    findings.warn("{}: the generator's ceiling was not measured", name);
+    findings.doubt("{}: the generator's ceiling was not measured", name);
   // the ceiling is measured with one thread: it does not apply to clients with several
   const bool applies = ceiling != nullptr && entry.contestant.client.threads == 1;
   // With sockets it reaches a part of the ceiling: one that is lower was disturbed.
@@ -65,8 +65,8 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
   const double most = std::min(measured, schedule);
   if (rate > kMostOfCeiling * schedule) {
     findings.at_least(name);
-    findings.warn("{} keeps pace with the interval ({} messages/s): compare latency and CPU, not throughput",
-                  name, format_count(schedule));
+    findings.doubt("{} keeps pace with the interval ({} messages/s): compare latency and CPU, not throughput",
+                   name, format_count(schedule));
     return;
   }
   if (rate > kMostOfCeiling * measured) {
@@ -86,20 +86,20 @@ void look_at(const CaseResult& one, const Entry& entry, double strangers, Severa
   const ClientLimit limit = client_limit(entry.summary, strangers);
   if (limit == ClientLimit::yes) {
     findings.at_least(name);
-    findings.warn("{}: the client was the limit, with {} of {} in use: read \"at least {}\"", name,
-                  percent(entry.summary.client_utilisation->median), what_is_full(one, entry),
-                  format_count(rate));
+    findings.doubt("{}: the client was the limit, with {} of {} in use: read \"at least {}\"", name,
+                   percent(entry.summary.client_utilisation->median), what_is_full(one, entry),
+                   format_count(rate));
   } else if (limit == ClientLimit::unknown) {
     findings.limit_unknown(name);
     const Estimate& use = *entry.summary.client_utilisation;
-    findings.warn("{}: the client may have been the limit, with {} of {} in use: {}", name,
-                  percent(use.median), what_is_full(one, entry),
-                  strangers > kStrangers
-                      ? fmt::format("other programs used {} of its CPUs", percent(strangers))
-                  : use.interval.width() < kTellsUse
-                      ? fmt::format("these rounds allow {} to {}", percent(use.interval.low),
-                                    percent(std::min(1.0, use.interval.high)))
-                      : "these rounds do not tell");
+    findings.doubt("{}: the client may have been the limit, with {} of {} in use: {}", name,
+                   percent(use.median), what_is_full(one, entry),
+                   strangers > kStrangers
+                       ? fmt::format("other programs used {} of its CPUs", percent(strangers))
+                   : use.interval.width() < kTellsUse
+                       ? fmt::format("these rounds allow {} to {}", percent(use.interval.low),
+                                     percent(std::min(1.0, use.interval.high)))
+                       : "these rounds do not tell");
   } else if (std::isfinite(most)) {
     findings.say("{} at {} of the ceiling", name, percent(rate / most));
   } else if (ceiling != nullptr && !applies) {
@@ -122,12 +122,12 @@ CheckResult check_generator(const RaceResult&, const CaseResult& one) {
   const bool wanted = std::ranges::any_of(
       contestants_of(one), [](const Entry* entry) { return entry->summary.throughput_per_s.has_value(); });
   if (wanted && !one.no_ceiling.empty())
-    findings.warn("the generator's ceiling is not measured: {}", one.no_ceiling);
+    findings.doubt("the generator's ceiling is not measured: {}", one.no_ceiling);
   SeveralLoops several;
   const double strangers = strangers_on(kClientsCpus, strangers_in(one));
   for (const Entry* entry : contestants_of(one)) look_at(one, *entry, strangers, several, findings);
   for (const auto& [loops, names] : several)
-    findings.warn(
+    findings.doubt(
         "{}: the ceiling is measured with one loop, and is not known for a client of {}: only CPU time says "
         "whether that was the limit",
         join(names), loops);

@@ -9,8 +9,8 @@ void look_at(const CaseResult& one, const Comparison& comparison, const char* fi
   const auto& ratio = comparison.itself;
   if (!ratio || ratio->rounds == 0) return;
   if (!ratio->is_known()) {
-    findings.warn("{} against itself in {} round: two are needed to tell the noise", one.reference,
-                  ratio->rounds);
+    findings.doubt("{} against itself in {} round: two are needed to tell the noise", one.reference,
+                   ratio->rounds);
     return;
   }
   const std::string figures =
@@ -19,7 +19,7 @@ void look_at(const CaseResult& one, const Comparison& comparison, const char* fi
     findings.warn("{}: it seems to differ from itself, so differences of up to {} do not count", figures,
                   spread_text(comparison.measure.least));
   else if (stats::aa_spread(*ratio) > kCoarse)
-    findings.warn("{}: this machine is noisy, see check 9 for the difference that is told", figures);
+    findings.doubt("{}: this machine is noisy, see check 9 for the difference that is told", figures);
   else
     findings.say("{}", figures);
 }
@@ -29,7 +29,7 @@ void look_at(const CaseResult& one, const Comparison& comparison, const char* fi
 CheckResult check_same_twice(const RaceResult&, const CaseResult& one) {
   Findings findings(4, "the same twice (A/A)");
   if (!one.ranking.itself)
-    findings.warn("the reference has no second entry with a result, so it is not compared with itself");
+    findings.doubt("the reference has no second entry with a result, so it is not compared with itself");
   look_at(one, one.ranking, "", findings);
   const bool says_it_again = one.ranking.itself && one.costs.itself && !one.costs.itself->is_known();
   if (!says_it_again) look_at(one, one.costs, "cost of ", findings);

@@ -135,8 +135,8 @@ CheckResult check_order(const RaceResult& race, const CaseResult& one) {
   std::set<std::size_t> rounds;
   for (const stats::Observation& each : all) rounds.insert(each.round);
   if (rounds.size() < kRoundsThatShowOrder) {
-    findings.warn("nothing to check: {} measured, and it takes {} to tell an effect from chance",
-                  counted(rounds.size(), "round"), kRoundsThatShowOrder);
+    findings.doubt("nothing to check: {} measured, and it takes {} to tell an effect from chance",
+                   counted(rounds.size(), "round"), kRoundsThatShowOrder);
     findings.say("random order, seed {}", race.seed);
     return findings.take();
   }

@@ -294,13 +294,13 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
     return findings.take();
   }
   if (load.open_loop() && !load.turns) {
-    findings.warn(
+    findings.doubt(
         "not checked: throughput is given, and the cost of a message is known for whole trials only");
     return findings.take();
   }
   const Steadiness steadiness = steadiness_of(one);
   if (steadiness.trials < kTrialsThatShowATrend) {
-    findings.warn(
+    findings.doubt(
         "nothing to check: {} with enough messages in each part, and it takes {} to tell a trend from chance",
         counted(steadiness.trials, "trial"), kTrialsThatShowATrend);
     return findings.take();
@@ -313,7 +313,7 @@ CheckResult check_steady(const RaceResult&, const CaseResult& one) {
         load.turns ? "generations" : "trials", name_of(steadiness.greatest->quantity),
         steadiness.greatest->contestant, 100 * steadiness.greatest->change);
   else if (steadiness.found.empty())
-    findings.warn("no contestant has a result to look at");
+    findings.doubt("no contestant has a result to look at");
   return findings.take();
 }
 

@@ -42,11 +42,12 @@ std::size_t check_steal(const CaseResult& one, Findings& findings) {
       ++trials;
     }
   const double mean = trials == 0 ? 0 : sum / static_cast<double>(trials);
-  if (unknown > 0) findings.warn("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
+  if (unknown > 0)
+    findings.doubt("the machine's CPU time could not be read in {}", counted(unknown, "trial"));
   if (too_short > 0)
     findings.say("steal time is not known in {} with short windows", counted(too_short, "trial"));
   if (worst > kStealWorthAWord)
-    findings.warn(
+    findings.doubt(
         "other virtual machines on this host took {} of {} on average and {} in the worst trial (steal time, "
         "{} of {} above 5 %)",
         percent(mean, 1), of, percent(worst, 1), disturbed, counted(trials, "trial"));
@@ -80,10 +81,8 @@ void check_throttling(const CaseResult& one, Findings& findings) {
       time_s += trial->throttled->time_s;
     }
   if (throttled > 0)
-    findings.warn(
-        "the CPU quota of the control group held up {}, for {:.3g} s in all: raise the quota, or use "
-        "fewer threads",
-        counted(throttled, "trial"), time_s);
+    findings.warn("the CPU quota of the control group held up {}, for {:.3g} s in all",
+                  counted(throttled, "trial"), time_s);
 }
 
 // Checks whether clock rates changed. A change is no fault, because the rounds spread it over all

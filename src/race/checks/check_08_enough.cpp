@@ -26,10 +26,10 @@ constexpr double kBeyondChance = 2.33;
 
 void check_rounds(const CaseResult& one, std::uint64_t rounds, Findings& findings) {
   if (rounds < 2 && !std::isfinite(one.ranking.least_difference))
-    findings.warn("{}: nothing is told", counted(rounds, "round"));
+    findings.doubt("{}: nothing is told", counted(rounds, "round"));
   else if (rounds < kFewRounds)
-    findings.warn("{}: {} noise, so the intervals are wide", counted(rounds, "round"),
-                  rounds == 1 ? "one hardly knows its" : "so few hardly know their");
+    findings.doubt("{}: {} noise, so the intervals are wide", counted(rounds, "round"),
+                   rounds == 1 ? "one hardly knows its" : "so few hardly know their");
   else
     findings.say("{}", counted(rounds, "round"));
 }
@@ -107,8 +107,8 @@ void check_widest(const CaseResult& one, const Comparison& comparison, const cha
     of = entry->contestant.name;
   }
   if (widest > kCoarse)
-    findings.warn("the interval of {} is wide: its {}ratio ± {}; more rounds narrow it", in_list(of), figure,
-                  spread_text(widest));
+    findings.doubt("the interval of {} is wide: its {}ratio ± {}; more rounds narrow it", in_list(of), figure,
+                   spread_text(widest));
   else if (widest > 0)
     findings.say("widest {}interval: {} ± {}", figure, in_list(of), percent(widest, 1));
 }
@@ -125,7 +125,7 @@ CheckResult check_enough(const RaceResult& race, const CaseResult& one) {
   for (const Entry* entry : contestants_of(one)) {
     if (entry->summary.trials == 0) continue;
     if (!one.plan.files && !kP99Latency.of(entry->summary.latency) && !one.ranked_by_latency())
-      findings.warn("{}: too few messages for a p99 latency", entry->contestant.name);
+      findings.doubt("{}: too few messages for a p99 latency", entry->contestant.name);
     if (entry->summary.trials < rounds)
       findings.warn("{}: {} of {} rounds have a result", entry->contestant.name, entry->summary.trials,
                     rounds);

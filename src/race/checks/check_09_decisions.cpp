@@ -38,14 +38,14 @@ void look_at(const CaseResult& one, const Comparison& comparison, std::optional<
   const bool has_places = std::ranges::any_of(
       contestants_of(one), [&](const Entry* entry) { return (entry->*place).has_value(); });
   if (!std::isfinite(least))
-    findings.warn("{}no difference can be told, as the noise is not known", figure);
+    findings.doubt("{}no difference can be told, as the noise is not known", figure);
   else if (least > stats::kMostShown || (least > stats::kTellsNothing && !has_places))
-    findings.warn("{}nothing can be told here: more rounds are needed", figure);
+    findings.doubt("{}nothing can be told here: more rounds are needed", figure);
   else if (least > stats::kTellsNothing)
-    findings.warn("{}this race can see differences by a factor of {:.2g} and more", figure, 1 + least);
+    findings.doubt("{}this race can see differences by a factor of {:.2g} and more", figure, 1 + least);
   else if (least > kCoarse)
-    findings.warn("{}this race can see differences of about {} and more; {}", figure, percent(least, 1),
-                  decisions_text(comparison));
+    findings.doubt("{}this race can see differences of about {} and more; {}", figure, percent(least, 1),
+                   decisions_text(comparison));
   else
     findings.say("{}this race can see differences of about {} and more; {}", figure, percent(least, 1),
                  decisions_text(comparison));

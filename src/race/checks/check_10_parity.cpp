@@ -170,7 +170,7 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
   Findings findings(10, "parity read back");
   if (!anything_measured(one)) return nothing_to_check(std::move(findings));
   if (one.plan.files) {
-    findings.warn("every command has its own options, sockets and build, which are not read back");
+    findings.doubt("every command has its own options, sockets and build, which are not read back");
     return findings.take();
   }
   Options server, client;
@@ -201,7 +201,7 @@ CheckResult check_parity(const RaceResult& race, const CaseResult& one) {
     if (const auto trials = usable_trials(*entry); !trials.empty())
       check_missing(answerable(*entry), entry->contestant, *trials.front(), findings);
   if (!unread.empty())
-    findings.warn("{}: options, sockets and build of an external server are not read back", join(unread));
+    findings.doubt("{}: options, sockets and build of an external server are not read back", join(unread));
   tell_left_out(one, findings);
   if (findings.verdict() == Verdict::pass)
     findings.say("optimized builds; server sockets: {}; client sockets: {}", settings_text(server.common()),

@@ -59,7 +59,7 @@ class StrangersSeen {
   void tell(std::size_t trials, bool turns, bool quick, Findings& findings) const {
     for (const auto& [of, side] : sides_)
       if (side.worst > kStrangers)
-        findings.warn(
+        findings.doubt(
             "processes that are not part of the race used {} or more of {} in the worst {} ({} of {} above "
             "{}{})",
             percent(side.worst), of, turns ? "turns of a contestant" : "trial", side.above,

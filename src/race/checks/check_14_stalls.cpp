@@ -33,8 +33,8 @@ CheckResult check_stalls(const RaceResult&, const CaseResult& one) {
     return findings.take();
   }
   if (turns.generations < kGenerationsThatShowStalls) {
-    findings.warn("nothing to check: {}, and it takes {} to tell a contestant's stalls from chance",
-                  counted(turns.generations, "generation"), kGenerationsThatShowStalls);
+    findings.doubt("nothing to check: {}, and it takes {} to tell a contestant's stalls from chance",
+                   counted(turns.generations, "generation"), kGenerationsThatShowStalls);
     return findings.take();
   }
   for (const Unevenness& uneven : turns.found)
@@ -52,7 +52,7 @@ CheckResult check_stalls(const RaceResult&, const CaseResult& one) {
         100 * turns.greatest->change);
   constexpr const char* kHidden = "with {} a contestant's own stalls of up to {} look like chance";
   if (turns.chance > kCoarse)
-    findings.warn(kHidden, counted(turns.generations, "generation"), spread_text(turns.chance));
+    findings.doubt(kHidden, counted(turns.generations, "generation"), spread_text(turns.chance));
   else
     findings.say(kHidden, counted(turns.generations, "generation"), spread_text(turns.chance));
   return findings.take();

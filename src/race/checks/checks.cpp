@@ -26,7 +26,7 @@ constexpr std::array kChecks = std::to_array<Check>({
      "Give the client more CPUs or threads (--client-cpus, --client-threads), or the server more work, so "
      "that the server is the limit."},
     {2, Reason::load, Check::When::before, check_schedule, is_open_loop,
-     "Ask for a lower rate (-R, --rates), or give the load more CPUs."},
+     "Ask for a rate that the load can keep (-R), give it more CPUs, or race longer (--time)."},
     {3, Reason::replies, Check::When::before, check_answers, nullptr,
      "Look at the errors and the last words of the contestant, which gave wrong replies, or none; where "
      "nothing says what a right reply is, say it (--expect)."},
@@ -37,7 +37,7 @@ constexpr std::array kChecks = std::to_array<Check>({
     {6, Reason::rounds, Check::When::after, check_steady, nullptr,
      "Give a longer warm-up (-w), or race longer (--time)."},
     {7, Reason::machine, Check::When::after, check_interference, nullptr,
-     "End other programs, or race on CPUs that nothing else uses (--server-cpus, --client-cpus)."},
+     "Give the race CPUs, and a quota, that nothing else uses (--server-cpus, --client-cpus)."},
     {8, Reason::rounds, Check::When::after, check_enough, nullptr,
      "Race longer (--time), or ask for more --rounds."},
     {9, Reason::rounds, Check::When::after, check_decisions, nullptr,

@@ -66,6 +66,12 @@ class Findings {
     result_.warnings.push_back(sentences_.back());
     if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
   }
+  // Warns of what the one sentence tells that all checks with this reason share (judgement/causes.cpp).
+  template <typename... Args>
+  void doubt(fmt::format_string<Args...> text, Args&&... args) {
+    say(text, std::forward<Args>(args)...);
+    if (result_.verdict == Verdict::pass) result_.verdict = Verdict::warn;
+  }
   // Excludes this contestant from the ranking, for this reason; `entry` is the name of the entry at fault.
   void bar(const std::string& contestant, const std::string& reason) { bar(contestant, reason, contestant); }
   void bar(const std::string& contestant, const std::string& reason, const std::string& entry) {
@@ -98,7 +104,7 @@ class Findings {
 
 // The result of a check without data, in place of PASS.
 inline CheckResult nothing_to_check(Findings findings) {
-  findings.warn("nothing to check: no contestant has a usable trial");
+  findings.doubt("nothing to check: no contestant has a usable trial");
   return findings.take();
 }
 

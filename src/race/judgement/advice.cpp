@@ -134,51 +134,53 @@ bool for_each_pair(const Names& names, const CaseResult& one, IsTrue is_true) {
   return true;
 }
 
-std::string none_is_best(const Names& names, const CaseResult& one) {
+Advice none_is_best(const Names& names, const CaseResult& one) {
   const auto is_known = [](const Pair& pair) { return pair.ratio.is_known(); };
   const auto is_equal = [](const Pair& pair) { return pair.decision == stats::Decision::equal; };
   if (!for_each_pair(names, one, is_known) || one.ranking.least_difference > stats::kTellsNothing)
-    return fmt::format(
-        "nothing can be advised about {}: the noise is too large for so few rounds; race for longer "
-        "(--time), or on a quieter machine",
-        any_of(names));
+    return {
+        fmt::format("nothing can be advised about {}: the noise is too large for so few rounds; race for "
+                    "longer (--time), or on a quieter machine",
+                    any_of(names))};
   if (for_each_pair(names, one, is_equal))
-    return fmt::format("{}: either will do, they are equal within {}", any_of(names),
-                       percent(one.ranking.measure.equal, 1));
+    return {fmt::format("{}: either will do, they are equal within {}", any_of(names),
+                        percent(one.ranking.measure.equal, 1)),
+            true};
   if (is_limited_by_client(names, one))
-    return fmt::format(
-        "{}: not known, because the client was the limit: each answers what it sends, and more work for "
-        "each message (-p work --work 10us) would show which is better",
-        any_of(names));
+    return {
+        fmt::format("{}: not known, because the client was the limit: each answers what it sends, and more "
+                    "work for each message (--work 10us) would show which is better",
+                    any_of(names))};
   const std::string probably = probably_cheaper(names, one);
-  return fmt::format("{}: either. With this traffic no difference was found{}{}", any_of(names),
-                     probably.empty() ? "" : "; ", probably);
+  return {fmt::format("{}: either. With this traffic no difference was found{}{}", any_of(names),
+                      probably.empty() ? "" : "; ", probably)};
 }
 
-std::string choice(const CaseResult& one) {
+Advice choice(const CaseResult& one) {
   const Names all = candidates(one);
-  if (all.empty()) return "no contestant can be ranked";
-  if (all.size() == 1) return fmt::format("{} alone can be ranked, so nothing is compared", all.front());
+  if (all.empty()) return {"no contestant can be ranked"};
+  if (all.size() == 1) return {fmt::format("{} alone can be ranked, so nothing is compared", all.front())};
   const Names best = unbeaten(all, By::figure, one);
-  if (best.empty()) return "the decisions contradict each other, so nothing can be advised";
-  if (best.size() == 1) return best_by_figure(best.front(), all, one);
+  if (best.empty()) return {"the decisions contradict each other, so nothing can be advised"};
+  if (best.size() == 1) return {best_by_figure(best.front(), all, one), true};
   const Names cheapest = unbeaten(best, By::cost, one);
-  if (cheapest.size() == 1) return best_by_cost(cheapest.front(), best, one);
+  if (cheapest.size() == 1) return {best_by_cost(cheapest.front(), best, one), true};
   return none_is_best(cheapest.empty() ? best : cheapest, one);
 }
 
 }  // namespace
 
-std::string advice_of(const RaceResult& race, const CaseResult& one) {
+Advice advice_of(const RaceResult& race, const CaseResult& one) {
   for (const CheckResult& check : one.checks)
-    if (check.invalidates) return fmt::format("nothing can be advised: {}", check.detail);
-  if (!race.complete) return fmt::format("nothing can be advised: {}", race.incomplete);
+    if (check.invalidates) return {fmt::format("nothing can be advised: {}", check.detail)};
+  if (!race.complete) return {fmt::format("nothing can be advised: {}", race.incomplete)};
   const std::string rate = one.ranked_by_latency()
                                ? fmt::format("at {} messages/s, ", format_rate(one.plan.load.rate_per_s))
                                : std::string();
   const std::size_t cpus = count_of_cpus(race.cpus.server);
   const std::string place = cpus == 0 ? "" : fmt::format("with {} for the server, ", counted(cpus, "CPU"));
-  return fmt::format("{}{}{}", rate, place, choice(one));
+  const Advice chosen = choice(one);
+  return {fmt::format("{}{}{}", rate, place, chosen.text), chosen.names_one};
 }
 
 }  // namespace joust::race

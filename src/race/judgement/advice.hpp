@@ -11,6 +11,10 @@ namespace joust::race {
 // to 0.850) the server CPU time of epoll". The figure that ranks the case comes first; contestants that it
 // does not tell apart are compared by cost. Where neither tells, says that any of them will do if they are
 // equal, and otherwise what would decide. Concludes nothing that the verdict of the case does not.
-std::string advice_of(const RaceResult& race, const CaseResult& one);
+struct Advice {
+  std::string text{};
+  bool names_one = false;  // or says that they are equal: then nobody has to guess
+};
+Advice advice_of(const RaceResult& race, const CaseResult& one);
 
 }  // namespace joust::race

@@ -22,8 +22,6 @@
 namespace joust::race {
 namespace {
 
-using Failing = std::vector<const CheckResult*>;
-
 // Returns the names of the contestants with results of which this is true.
 std::vector<std::string> names_where(const CaseResult& one, bool Entry::*is_true) {
   std::vector<std::string> names;
@@ -42,16 +40,7 @@ std::optional<double> stolen_share(const CaseResult& one) {
   return steal / known;
 }
 
-// Returns the cause that the first warning names, with the remedy of its check.
-Cause by_first_warning(const Failing& failing) {
-  for (const CheckResult* check : failing)
-    if (!check->warnings.empty())
-      return {.sentence = check->warnings.front(),
-              .remedy = std::string(find_check(static_cast<std::uint64_t>(check->id))->remedy)};
-  return {};
-}
-
-Cause of_machine(const CaseResult& one, const Failing& failing) {
+Cause of_machine(const CaseResult& one) {
   std::vector<std::string> used;
   for (const Strangers& strangers : strangers_in(one))
     if (strangers.share > kStrangers)
@@ -60,23 +49,27 @@ Cause of_machine(const CaseResult& one, const Failing& failing) {
   if (!used.empty()) takers.push_back("other programs used " + enumerate(used));
   if (const auto stolen = stolen_share(one))
     takers.push_back(fmt::format("other virtual machines took {} of the CPUs", percent(*stolen)));
-  if (takers.empty()) return by_first_warning(failing);
+  if (takers.empty()) return {};
   return {.sentence = enumerate(takers),
           .remedy = used.empty() ? "Race when the host is quieter."
                                  : "End them, or race when the machine is quiet."};
 }
 
-// Returns whether the messages may be exchanged for those of work, which servers of others do not speak.
-bool may_work(const CaseResult& one) {
+// Says how messages could cost the servers more, beside a client that costs the same. Servers of others do
+// not speak the protocol work.
+std::string more_work(const CaseResult& one) {
   const std::string& protocol = one.plan.protocol;
-  const bool is_ours = std::ranges::none_of(contestants_of(one),
-                                            [](const Entry* entry) { return entry->contestant.external(); });
-  return is_ours && (protocol == "echo" || protocol == "uppercase" || protocol == "work");
+  if (std::ranges::any_of(contestants_of(one),
+                          [](const Entry* entry) { return entry->contestant.external(); }))
+    return "";
+  if (protocol == "work") return ", or each message more work (a longer --work)";
+  return protocol == "echo" || protocol == "uppercase" ? ", or each message more work (-p work --work 10us)"
+                                                       : "";
 }
 
-Cause of_load(const CaseResult& one, const Failing& failing) {
+Cause of_load(const CaseResult& one) {
   const auto bounds = names_where(one, &Entry::at_least), unknown = names_where(one, &Entry::limit_unknown);
-  if (bounds.empty() && unknown.empty()) return by_first_warning(failing);
+  if (bounds.empty() && unknown.empty()) return {};
   if (!bounds.empty() && one.plan.load.interval.count() > 0)
     return {.sentence = fmt::format("{} kept pace with the schedule, and may be faster", enumerate(bounds)),
             .remedy = "Compare latency and CPU."};
@@ -89,17 +82,22 @@ Cause of_load(const CaseResult& one, const Failing& failing) {
     parts.push_back(
         fmt::format("whether the client or the server was the limit is not known of {}", enumerate(unknown)));
   return {.sentence = join(parts, "; "),
-          .remedy = fmt::format("To compare servers, give the client more CPUs{}.",
-                                may_work(one) ? ", or each message more work (-p work --work 10us)" : "")};
+          .remedy = fmt::format("To compare servers, give the client more CPUs{}.", more_work(one))};
 }
 
-bool is_about_too_few(const CheckResult& check) {
-  return check.id == 8 || check.id == 9 || check.detail.starts_with("nothing to check");
+// Returns whether several contestants have figures that may be compared.
+bool compares(const CaseResult& one) {
+  return std::ranges::count_if(contestants_of(one), [](const Entry* entry) {
+           return entry->summary.trials > 0 && (entry->ranked || entry->may_be_faster());
+         }) > 1;
 }
 
-Cause of_rounds(const RaceResult& race, const CaseResult& one, const Failing& failing) {
-  if (std::ranges::none_of(failing, [](const CheckResult* check) { return is_about_too_few(*check); }))
-    return by_first_warning(failing);
+Cause of_rounds(const RaceResult& race, const CaseResult& one) {
+  const auto has_failed = [&](int id) {
+    const auto check = std::ranges::find(one.checks, id, &CheckResult::id);
+    return check != one.checks.end() && check->verdict != Verdict::pass;
+  };
+  if (!compares(one) || !(has_failed(8) || has_failed(9))) return {};
   const std::uint64_t rounds = rounds_of(one);
   const double least = one.ranking.least_difference;
   std::string sees = "the noise is not known";
@@ -113,25 +111,18 @@ Cause of_rounds(const RaceResult& race, const CaseResult& one, const Failing& fa
       .remedy = fmt::format("Race longer ({}).", by_rounds ? "--rounds" : "--time")};
 }
 
-// Contestants that are not ranked are told by the verdict, each with its reason.
-Cause of_replies(const Failing& failing) {
-  Failing without_bars = failing;
-  std::erase_if(without_bars, [](const CheckResult* check) { return !check->bars.empty(); });
-  return by_first_warning(without_bars);
-}
-
-Cause cause_of(Reason reason, const RaceResult& race, const CaseResult& one, const Failing& failing) {
+// Returns what all checks with a reason found together, or an empty sentence.
+Cause made_of(Reason reason, const RaceResult& race, const CaseResult& one) {
   switch (reason) {
     case Reason::machine:
-      return of_machine(one, failing);
+      return of_machine(one);
     case Reason::load:
-      return of_load(one, failing);
-    case Reason::replies:
-      return of_replies(failing);
+      return of_load(one);
     case Reason::rounds:
-      return of_rounds(race, one, failing);
+      return of_rounds(race, one);
+    case Reason::replies:
     case Reason::set_up:
-      return by_first_warning(failing);
+      return {};
   }
   std::unreachable();
 }
@@ -153,18 +144,28 @@ bool is_limited_by_client(const CaseResult& one) {
 
 std::vector<Cause> causes_of(const RaceResult& race, const CaseResult& one) {
   std::vector<Cause> causes;
+  if (std::ranges::none_of(contestants_of(one), [](const Entry* entry) { return entry->summary.trials > 0; }))
+    return causes;  // each contestant has its reason
+  const auto add = [&](Cause cause) {
+    if (cause.sentence.empty()) return;
+    cause.sentence = begun(std::move(cause.sentence), one);
+    causes.push_back(std::move(cause));
+  };
   for (const Reason reason :
        {Reason::machine, Reason::load, Reason::replies, Reason::rounds, Reason::set_up}) {
-    Failing failing;
-    for (const CheckResult& check : one.checks)
-      if (check.verdict != Verdict::pass && !check.invalidates &&
-          find_check(static_cast<std::uint64_t>(check.id))->reason == reason)
-        failing.push_back(&check);
-    Cause cause = failing.empty() ? Cause{} : cause_of(reason, race, one, failing);
-    if (cause.sentence.empty()) continue;
-    cause.sentence = begun(std::move(cause.sentence), one);
-    for (const CheckResult* check : failing) cause.checks.push_back(check->id);
-    causes.push_back(std::move(cause));
+    Cause made = made_of(reason, race, one);
+    std::vector<Cause> own;  // what only one check knows
+    for (const CheckResult& check : one.checks) {
+      const Check& row = *find_check(static_cast<std::uint64_t>(check.id));
+      if (check.verdict == Verdict::pass || check.invalidates || row.reason != reason) continue;
+      made.checks.push_back(check.id);
+      for (const std::string& warning : check.warnings)
+        own.push_back({.sentence = warning,
+                       .remedy = &warning == &check.warnings.back() ? std::string(row.remedy) : "",
+                       .checks = {check.id}});
+    }
+    add(std::move(made));
+    for (Cause& cause : own) add(std::move(cause));
   }
   return causes;
 }

@@ -7,8 +7,9 @@
 
 namespace joust::race {
 
-// Returns what limits the answer of a case: one sentence and one remedy for all the checks with the same
-// cause, the machine first. Empty where all checks have passed, and where the verdict alone says what failed.
+// Returns what limits the answer of a case, the machine first: one sentence and one remedy for what several
+// checks with the same reason have found, and then each warning that only one of them has. The remedy is
+// empty where the next one is of the same check. Contestants that are not ranked are told by the verdict.
 // REQUIRES: the checks have run.
 std::vector<Cause> causes_of(const RaceResult& race, const CaseResult& one);
 

@@ -99,6 +99,16 @@ std::string too_few(const CaseResult& one) {
 }
 
 std::string no_answer(const CaseResult& one) {
+  const Entry* const reference = find_entry(one, one.reference);
+  if (reference != nullptr && !reference->ranked && !reference->may_be_faster())
+    return fmt::format("No answer: the reference {} is not ranked, so nothing is compared with it",
+                       in_list(one.reference));
+  if (one.plan.load.interval.count() > 0 && is_limited_by_client(one))
+    return "No answer by throughput: contestants kept pace with the schedule";
+  const bool is_disturbed = std::ranges::any_of(
+      strangers_in(one), [](const Strangers& strangers) { return strangers.share > kStrangers; });
+  if (is_disturbed && is_limited_by_client(one) && those(one, &Entry::at_least).empty())
+    return "No answer: other programs used the CPUs, so it is not known which side was the limit";
   return is_limited_by_client(one) ? "No answer: the client was the limit, or may have been" : too_few(one);
 }
 
@@ -131,7 +141,8 @@ std::string without_result(const RaceResult& race, const CaseResult& one) {
       instead += instead_of(race.scenario.reference, entry, one);
     }
   if (names.empty()) return {};
-  return fmt::format("{} {} no result{}", enumerate(names), names.size() == 1 ? "has" : "have", instead);
+  return fmt::format("{} not ranked, without a result{}",
+                     enumerate(names) + (names.size() == 1 ? " is" : " are"), instead);
 }
 
 std::vector<std::string> rank_sentences(const RaceResult& race, const CaseResult& one) {

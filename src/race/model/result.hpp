@@ -147,7 +147,7 @@ struct CheckResult {
   std::string title{};
   Verdict verdict = Verdict::pass;
   std::string detail{};
-  std::vector<std::string> warnings{};  // the sentences of the detail for which it has not passed
+  std::vector<std::string> warnings{};  // sentences of the detail that no other check tells
   std::map<std::string, std::string> bars{};
   std::vector<std::string> at_least{};       // contestants whose figure is a lower bound
   std::vector<std::string> limit_unknown{};  // contestants whose figure may be one

@@ -297,12 +297,11 @@ std::string rounds_text(const Rows& rows, const Percentile& percentile) {
 }
 
 // Explains the marks of bounds and of percentiles.
-std::vector<std::string> marks_of(const Case& load_case, const Rows& rows) {
+std::vector<std::string> marks_of(const std::vector<Percentile>& percentiles, const Rows& rows) {
   const auto any = [&](auto is_true) {
     return std::ranges::any_of(
         rows, [&](const Contestant* each) { return each->summary.trials > 0 && is_true(*each); });
   };
-  const std::vector<Percentile> percentiles = percentiles_of(load_case);
   std::vector<std::string> notes;
   if (any([](const Contestant& each) { return each.at_least; }))
     notes.emplace_back("≥: a lower bound, as the load was the limit; no place, ordered by cost");
@@ -318,7 +317,7 @@ std::vector<std::string> marks_of(const Case& load_case, const Rows& rows) {
 
 // Explains the marks, and names the contestants whose rounds differ much.
 std::vector<std::string> notes_of_results(const Case& load_case, const Rows& rows) {
-  std::vector<std::string> notes = marks_of(load_case, rows);
+  std::vector<std::string> notes = marks_of(percentiles_of(load_case), rows);
   for (const Percentile& percentile : percentiles_of(load_case))
     if (std::string rounds = rounds_text(rows, percentile); !rounds.empty())
       notes.push_back(std::move(rounds));
@@ -356,6 +355,7 @@ void add_rows(const Case& load_case, const Rows& rows, Columns& columns) {
 }  // namespace
 
 Table answer_of(const Case& load_case) {
+  static const std::vector<Percentile> kShown{{"p50", "p50"}, {"p99", "p99"}};
   const Rows rows = load_case.rows();
   Columns columns = named(&Contestant::place);
   add_rates(load_case, rows, kShortBarColumns, columns);
@@ -376,11 +376,11 @@ Table answer_of(const Case& load_case) {
   if (load_case.moves_files())
     add_figure(columns, {.title = "median time", .gap = 3}, "latency_ns.intervals.mean");
   else
-    for (std::size_t gap = 3; const char* percentile : {"p50", "p99"})
-      add_percentile(columns, {.title = percentile, .gap = std::exchange(gap, 2)}, percentile);
+    for (std::size_t gap = 3; const auto& [key, title] : kShown)
+      add_percentile(columns, {.title = title, .gap = std::exchange(gap, 2)}, key);
   add_loss(rows, columns);
   add_rows(load_case, rows, columns);
-  columns.table.notes = marks_of(load_case, rows);
+  columns.table.notes = marks_of(kShown, rows);
   return std::move(columns.table);
 }
 
