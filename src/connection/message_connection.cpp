@@ -6,7 +6,6 @@
 #include <cassert>
 #include <cerrno>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "base/bytes.hpp"
@@ -334,9 +333,12 @@ std::size_t MessageConnection::output(std::span<DatagramOut> into, Time now) {
 std::size_t MessageConnection::data(std::span<DatagramOut> into, Time now) {
   if (!session_ || into.empty()) return 0;
   const std::size_t most = link_.packs ? kMostMessages : std::min(into.size(), kMostMessages);
-  // An array of the call's own would be filled with zeros each time.
-  thread_local constinit std::array<Segment, kMostMessages> many{};
-  static_assert(std::is_trivially_destructible_v<std::array<Segment, kMostMessages>>);
+  // The fast path: most outputs are one message. The array for many costs its initialization with zeros.
+  std::array<Segment, 2> few;
+  const std::span<Segment> first = std::span(few).first(std::min(most, few.size()));
+  if (const std::size_t shown = session_->output(first); shown < few.size())
+    return write_data(first.first(shown), shown == most, into, now);
+  std::array<Segment, kMostMessages> many;
   const std::size_t shown = session_->output(std::span(many).first(most));
   return write_data(std::span(many).first(shown), shown == most, into, now);
 }
